@@ -49,6 +49,8 @@ static inline enum pds_load_result pds_load_result_of(enum usc_load_result resul
 struct pds_stage_limits {
 	u8 stage;		/* enum usc_stage */
 	u32 vo;			/* VERTEX, RAYS: vertex output registers */
+	u32 positions;		/* VERTEX: words of a vertex in the VPM next to these, of the
+				 * coordinate program */
 	bool deferred;		/* VERTEX: they are in the pool of the VPM */
 	u32 outputs;		/* FRAGMENT, TILE: pixel output registers */
 	u32 tile_words;		/* of the PDM: pixel outputs of the tile that its tasks belong to */

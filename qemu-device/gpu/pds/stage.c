@@ -14,7 +14,8 @@ static bool outputs_fit(const struct pds *pds, const struct pds_stage_limits *li
 {
 	if (limits->deferred || limits->stage == USC_STAGE_RAYS)
 		return pds_pool_instances(pds, limits->vo);
-	return limits->stage != USC_STAGE_VERTEX || pds_piece_limits(pds, limits->vo).vertices;
+	return limits->stage != USC_STAGE_VERTEX ||
+	       pds_piece_limits(pds, limits->vo + limits->positions).vertices;
 }
 
 /*

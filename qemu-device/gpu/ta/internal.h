@@ -195,6 +195,12 @@ struct ta {
 	u32 vertex_room;
 	u32 transformed;		/* of them, from the first */
 	struct ta_poly poly;
+
+	/*
+	 * For ta_cull(), while a call may be open: a TA of which only the scene, the budget, the
+	 * vertices and the primitive are used.
+	 */
+	struct ta *culling;
 };
 
 /* Return output n of vertex v. */

@@ -15,9 +15,14 @@ struct ta *ta_create(const struct ta_config *config)
 {
 	struct ta *ta = calloc(1, sizeof(*ta));
 
-	if (ta) {
-		ta->config = *config;
-		ta->mte.place = ta->te.place = config->core + 1;
+	if (!ta)
+		return NULL;
+	ta->config = *config;
+	ta->mte.place = ta->te.place = config->core + 1;
+	ta->culling = calloc(1, sizeof(*ta->culling));
+	if (!ta->culling) {
+		free(ta);
+		return NULL;
 	}
 	return ta;
 }
@@ -30,6 +35,8 @@ void ta_destroy(struct ta *ta)
 	free(ta->touch);
 	free(ta->spares);
 	free(ta->vertex);
+	free(ta->culling->vertex);
+	free(ta->culling);
 	free(ta);
 }
 
@@ -163,27 +170,42 @@ static bool is_known_kind(u8 kind)
 	return pumice_prim_kind_valid(kind);
 }
 
-void ta_cull(struct ta *ta, const struct ta_draw *draw, const struct ta_vertices *vertices,
-	     const struct ta_prim *prims, u32 count, bool *keep)
+/* Begin to cull a list of primitives. Returns false if nothing can be culled. */
+static bool open_culling(struct ta *ta, const struct ta_draw *draw,
+			 const struct ta_vertices *vertices)
 {
+	struct ta *culling = ta->culling;
+
+	mte_view(&culling->view, draw);
+	/* There are only positions. A point may have any size. */
+	culling->view.varyings = 0;
+	if (culling->view.point_size)
+		culling->view.point_width = SHAPE_POINT_MAX;
+	culling->view.point_size = false;
+	culling->scene = ta->scene;
+	memcpy(culling->sample_x, ta->sample_x, sizeof(ta->sample_x));
+	memcpy(culling->sample_y, ta->sample_y, sizeof(ta->sample_y));
+	culling->budget = (s32)TA_PIECE;
+	culling->open = is_known_kind(draw->kind) && vertices->vo_words >= 4 &&
+			open_vertices(culling, vertices);
+	return culling->open;
+}
+
+void ta_cull(struct ta *ta, const struct ta_draw *draw, const struct ta_vertices *vertices,
+	     const struct ta_prim *prims, u32 first, u32 end, bool *keep)
+{
+	struct ta *culling = ta->culling;
 	struct gpu_fault fault = { 0 };
 	u32 i;
 
-	mte_view(&ta->view, draw);
-	/* There are only positions. A point may have any size. */
-	ta->view.varyings = 0;
-	if (ta->view.point_size)
-		ta->view.point_width = SHAPE_POINT_MAX;
-	ta->view.point_size = false;
-	if (!is_known_kind(draw->kind) || vertices->vo_words < 4 || !open_vertices(ta, vertices))
+	if (first ? !culling->open : !open_culling(ta, draw, vertices))
 		return;
-	transform_ready(ta, vertices);
-	ta->budget = (s32)TA_PIECE;
-	for (i = 0; i < count; i++) {
+	transform_ready(culling, vertices);
+	for (i = first; i < end; i++) {
 		bool kept = false;
 
 		if (!draw->state.discard)
-			mte_primitive(ta, &prims[i], &kept, &fault);
+			mte_primitive(culling, &prims[i], &kept, &fault);
 		ta->counters.culled += keep[i] && !kept;
 		keep[i] = keep[i] && kept;
 	}
@@ -301,7 +323,7 @@ static enum ta_result process_primitives(struct ta *ta, const struct ta_prim *pr
 			break;
 	}
 	*done = n;
-	return result;
+	return result == TA_OK && ta->in->more ? TA_VERTICES : result;
 }
 
 enum ta_result ta_primitives(struct ta *ta, const struct ta_draw *draw,

@@ -55,7 +55,9 @@ struct ta_vertices {
 	u32 vo_words;
 	u32 count;
 	const u32 *number;	/* of each deferred vertex */
-	u32 ready;	/* those below this number are shaded: whole waves, or all */
+	/* Those below this number are shaded: whole waves, or all that there will be. */
+	u32 ready;
+	bool more;	/* the primitives are not all: a further call has more of them */
 };
 
 /* A primitive: numbers of its vertices. */
@@ -76,22 +78,26 @@ struct ta_prim {
 bool ta_begin(struct ta *ta, const struct pm_scene *scene);
 
 /*
- * Cull primitives by VO0 to VO3 only, for a coordinate program. keep[n] becomes false for
- * culled ones. All vertices are ready.
+ * Cull primitives first to end - 1 by VO0 to VO3 only, for a coordinate program. keep[n] becomes
+ * false for culled ones. Their vertices are ready. A call with first 0 begins a list; for its
+ * further primitives, call again with the same arguments, except that more vertices may be ready.
+ * Calls of ta_primitives() in between change nothing.
  */
 void ta_cull(struct ta *ta, const struct ta_draw *draw, const struct ta_vertices *vertices,
-	     const struct ta_prim *prims, u32 count, bool *keep);
+	     const struct ta_prim *prims, u32 first, u32 end, bool *keep);
 
 enum ta_result {
 	TA_OK,
 	TA_MEMORY,	/* no page for primitive *done; it is not in any tile */
 	TA_MORE,	/* call again; see above */
-	TA_VERTICES,	/* primitive *done has a vertex that is not shaded yet */
+	/* Primitive *done has a vertex that is not shaded yet, or is of a further call. */
+	TA_VERTICES,
 	TA_FAULT,
 };
 /*
  * Process primitives from *done, which is incremented for each finished one. After all results but
- * TA_OK and TA_FAULT, call again with the same arguments, except that more vertices may be ready.
+ * TA_OK and TA_FAULT, call again with the same arguments, except that more vertices may be ready,
+ * and that there may be more primitives if vertices->more was set.
  */
 enum ta_result ta_primitives(struct ta *ta, const struct ta_draw *draw,
 			     const struct ta_vertices *vertices, const struct ta_prim *prims,

@@ -138,7 +138,6 @@ static inline u16 cached(struct vdm_cache *cache, struct vdm_piece *piece, u32 i
 	}
 	if (cache->entry[n].stamp == before && cache->entry[n].index == index)
 		local = cache->entry[n].local;
-	piece->local[piece->vertices] = (u16)piece->vertices;
 	piece->before[piece->vertices] = local;
 	cache->entry[n].index = index;
 	cache->entry[n].stamp = cache->stamp;
@@ -306,33 +305,4 @@ bool vdm_assemble(struct vdm_reader *reader, const struct vdm_draw *draw, bool p
 				     first, follows, cache, piece);
 	piece->shade = piece->vertices;
 	return true;
-}
-
-void vdm_piece_keep(struct vdm_piece *piece, const bool *keep)
-{
-	u16 moved[VDM_PIECE_VERTICES];	/* new number plus 1, or 0 */
-	u32 prims = 0, vertices = 0, n, v;
-
-	memset(moved, 0, sizeof(moved));
-	for (n = 0; n < piece->prims; n++) {
-		if (!keep[n])
-			continue;
-		for (v = 0; v < 3; v++)
-			moved[piece->prim[n].v[v]] = 1;
-		piece->prim[prims++] = piece->prim[n];
-	}
-	for (n = 0; n < piece->vertices; n++) {
-		if (!moved[n])
-			continue;
-		piece->vertex[vertices] = piece->vertex[n];
-		piece->local[vertices] = piece->local[n];
-		piece->before[vertices] = piece->before[n];
-		moved[n] = (u16)++vertices;
-	}
-	for (n = 0; n < prims; n++) {
-		for (v = 0; v < 3; v++)
-			piece->prim[n].v[v] = (u16)(moved[piece->prim[n].v[v]] - 1);
-	}
-	piece->prims = prims;
-	piece->vertices = piece->shade = vertices;
 }

@@ -26,9 +26,7 @@ struct vdm_piece {
 	u32 first, shade;	/* those to shade, at the end; the others are copied: reuse.h */
 	struct ta_prim prim[VDM_PIECE_PRIMS];
 	u32 vertex[VDM_PIECE_VERTICES];		/* to shade: numbers, base_vertex included */
-	/* Of an indexed draw: the cache's numbers of the vertices in this piece, */
-	u16 local[VDM_PIECE_VERTICES];
-	/* and in the previous one, or VDM_NOT_CACHED. */
+	/* Of an indexed draw: numbers of the vertices in the previous piece, or VDM_NOT_CACHED. */
 	u16 before[VDM_PIECE_VERTICES];
 };
 
@@ -87,7 +85,5 @@ bool vdm_assemble(struct vdm_reader *reader, const struct vdm_draw *draw, bool p
 		  const struct vdm_piece_limits *limits, struct vdm_place *place, u64 end,
 		  bool follows, struct vdm_cache *cache, struct vdm_piece *piece,
 		  struct gpu_fault *fault);
-/* Drop primitives that are not kept, and vertices that only those use. */
-void vdm_piece_keep(struct vdm_piece *piece, const bool *keep);
 
 #endif

@@ -27,7 +27,7 @@ static enum vdm_step bin(struct vdm_core *core, struct vdm_entry *entry)
 	const struct ta_vertices vertices = {
 		.wave = (const u32 *const *)entry->vo,
 		.vo_words = vdm_binned_stage(shared)->vo_words,
-		.count = piece->vertices, .ready = entry->ready,
+		.count = entry->most, .ready = entry->ready, .more = !entry->final,
 		.number = shared->record.state.deferred ? piece->vertex : NULL,
 	};
 	const struct ta_draw draw = vdm_ta_draw(&entry->chunk);
@@ -47,6 +47,7 @@ static enum vdm_step bin(struct vdm_core *core, struct vdm_entry *entry)
 	if (result == TA_FAULT)
 		return vdm_core_fault(core->vdm, &fault);
 	core->quiet = result == TA_MEMORY;
+	entry->open = result == TA_VERTICES;
 	return VDM_STEP_ON;
 }
 
@@ -75,5 +76,7 @@ enum vdm_step vdm_back(struct vdm_core *core)
 		return VDM_STEP_WAIT;
 	if (entry->binned < entry->piece.prims)
 		return next_is_ready(entry) ? bin(core, entry) : VDM_STEP_WAIT;
-	return core->back < core->front ? end_piece(core, entry) : VDM_STEP_WAIT;
+	if (core->back == core->front)
+		return VDM_STEP_WAIT;
+	return entry->open ? bin(core, entry) : end_piece(core, entry);
 }

@@ -59,13 +59,16 @@ struct vdm_record {
 	struct pumice_vdm_attribute attribute[PUMICE_MAX_ATTRIBUTES];	/* attribute_count of
 									 * them */
 };
+#define VDM_POSITION_WORDS	4u	/* VO0 to VO3 */
+
 /*
  * Return the number of vertex output registers of the vertex program: position, point size,
  * varyings, others.
  */
 static inline u32 vdm_record_vo(const struct vdm_record *record)
 {
-	return 4u + record->state.point_size + record->state.varyings + record->state.more_vo;
+	return VDM_POSITION_WORDS + record->state.point_size + record->state.varyings +
+	       record->state.more_vo;
 }
 
 /*
@@ -73,7 +76,16 @@ static inline u32 vdm_record_vo(const struct vdm_record *record)
  */
 static inline u32 vdm_record_coordinate_vo(const struct vdm_record *record)
 {
-	return 4u + (record->state.deferred && record->state.point_size);
+	return VDM_POSITION_WORDS + (record->state.deferred && record->state.point_size);
+}
+
+/*
+ * Return the words of positions that a vertex has in the VPM in addition to its outputs: a
+ * coordinate program that culls writes them, and they are freed with the piece.
+ */
+static inline u32 vdm_record_kept_positions(const struct vdm_record *record)
+{
+	return record->coordinate.pds_insns && !record->state.deferred ? VDM_POSITION_WORDS : 0;
 }
 
 /* Check and unpack a record. Returns PUMICE_FAULT_NONE with *out filled, or the reason. */

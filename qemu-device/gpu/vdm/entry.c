@@ -103,7 +103,7 @@ void vdm_entry_update(struct vdm_entry *entry)
 	shaded = entry->ended * entry->task_vertices;
 	if (!entry->copied)
 		entry->ready = 0;
-	else if (shaded >= piece->shade)
+	else if (entry->final && shaded >= piece->shade)
 		entry->ready = piece->vertices;
 	else
 		entry->ready = piece->first + shaded / PUMICE_LANES * PUMICE_LANES;

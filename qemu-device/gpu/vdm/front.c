@@ -6,8 +6,9 @@
  * and the vertex pipe memory.
  *
  * Each task gets rows of the VPM for its outputs when it gets room on a USC, and waits if there are
- * none. Pieces are so small that two of them fit (pds_piece_limits()): those before the last one
- * need nothing of it and free their rows, so a task waits for a finite time.
+ * none. Pieces are so small that two of them fit with the positions of their coordinate programs
+ * (pds_piece_limits()): those before the last one need nothing of it and free their rows, so a task
+ * waits for a finite time.
  *
  * Registers that a program does not write read as 0: outputs are zeroed before.
  */
@@ -15,8 +16,6 @@
 
 #include "../number.h"
 #include "state.h"
-
-#define POSITION_WORDS	4u
 
 static void count(_Atomic u64 *counter, u64 n)
 {
@@ -51,7 +50,13 @@ static bool begin_piece(struct vdm_core *core)
 static void clear_tasks(struct vdm_entry *entry)
 {
 	entry->next = entry->tasks = entry->ended = entry->ready = entry->copy_waves = 0;
-	entry->copied = true;
+	entry->copied = entry->final = true;
+	entry->open = false;
+}
+
+static void clear_piece(struct vdm_piece *piece)
+{
+	piece->prims = piece->vertices = piece->first = piece->shade = 0;
 }
 
 /*
@@ -64,6 +69,14 @@ static bool copies_outputs(const struct vdm_core *core, const struct vdm_entry *
 	       !core->chunk.shared->record.state.deferred;
 }
 
+/* Keep the piece before until its outputs are copied. */
+static void begin_copies(struct vdm_core *core, struct vdm_entry *entry)
+{
+	core->keep = core->reuse.copies;
+	vdm_entries_release(core);
+	entry->copied = !core->reuse.copies;
+}
+
 /* The primitives of the piece are final. */
 static enum vdm_step begin_vertices(struct vdm_core *core, struct vdm_entry *entry)
 {
@@ -71,11 +84,23 @@ static enum vdm_step begin_vertices(struct vdm_core *core, struct vdm_entry *ent
 		vdm_reuse_arrange(&core->reuse, &entry->piece);
 	else
 		core->reuse.copies = 0;
-	core->keep = core->reuse.copies;
-	vdm_entries_release(core);
 	clear_tasks(entry);
-	entry->copied = !core->reuse.copies;
+	entry->most = entry->piece.vertices;
+	begin_copies(core, entry);
 	core->phase = VDM_CORE_QUEUE;
+	return VDM_STEP_ON;
+}
+
+/* The primitives of the piece become final one by one, in core->positions. */
+static enum vdm_step begin_coordinates(struct vdm_core *core, struct vdm_entry *entry)
+{
+	clear_tasks(entry);
+	clear_tasks(&core->positions);
+	core->positions.task_vertices = entry->task_vertices;
+	vdm_cull_begin(core, entry);
+	begin_copies(core, entry);
+	core->queued++;
+	core->phase = entry->copied ? VDM_CORE_COORDINATE : VDM_CORE_COPY;
 	return VDM_STEP_ON;
 }
 
@@ -86,7 +111,7 @@ static enum vdm_step begin_vertices(struct vdm_core *core, struct vdm_entry *ent
 static enum vdm_step skip_piece(struct vdm_core *core, struct vdm_entry *entry)
 {
 	if (entry->last) {
-		entry->piece.vertices = entry->piece.shade = 0;
+		clear_piece(&entry->piece);
 		return begin_vertices(core, entry);
 	}
 	core->keep = false;
@@ -95,12 +120,14 @@ static enum vdm_step skip_piece(struct vdm_core *core, struct vdm_entry *entry)
 	return VDM_STEP_ON;
 }
 
-static bool assemble_piece(struct vdm_core *core, struct vdm_entry *entry, struct gpu_fault *fault)
+static bool assemble_piece(struct vdm_core *core, struct vdm_entry *entry, struct vdm_piece *piece,
+			   struct gpu_fault *fault)
 {
 	struct vdm *vdm = core->vdm;
 	const struct vdm_chunk *chunk = &core->chunk;
 	const struct pds_piece_limits room =
-		pds_piece_limits(vdm->config.pds, vdm_binned_stage(chunk->shared)->vo_words);
+		pds_piece_limits(vdm->config.pds, vdm_binned_stage(chunk->shared)->vo_words +
+				 vdm_record_kept_positions(&chunk->shared->record));
 	const struct vdm_piece_limits limits = {
 		.prims = min_u32(VDM_PIECE_PRIMS, core->idx.depth),
 		.vertices = min_u32(VDM_PIECE_VERTICES, room.vertices),
@@ -113,7 +140,7 @@ static bool assemble_piece(struct vdm_core *core, struct vdm_entry *entry, struc
 	entry->task_vertices = room.task;
 	if (!vdm_assemble(&reader, &chunk->draw, chunk->shared->record.state.provoking_last,
 			  &limits,
-			  &core->place, chunk->end, follows, &core->cache, &entry->piece, fault))
+			  &core->place, chunk->end, follows, &core->cache, piece, fault))
 		return false;
 	count(&core->indices, reader.read);
 	return true;
@@ -123,7 +150,7 @@ static bool assemble_piece(struct vdm_core *core, struct vdm_entry *entry, struc
 static enum vdm_step begin_task(struct vdm_core *core, struct vdm_entry *entry)
 {
 	begin_piece(core);
-	entry->piece.prims = entry->piece.vertices = entry->piece.first = entry->piece.shade = 0;
+	clear_piece(&entry->piece);
 	entry->assembled = 0;
 	entry->last = true;
 	entry->task_vertices = 0;
@@ -132,39 +159,49 @@ static enum vdm_step begin_task(struct vdm_core *core, struct vdm_entry *entry)
 	return VDM_STEP_ON;
 }
 
+/* Return whether the chunk has a coordinate program that culls primitives. */
+static bool culls(const struct vdm_core *core)
+{
+	const struct vdm_shared *shared = core->chunk.shared;
+
+	return shared->coordinate.code && !shared->record.state.deferred;
+}
+
 /* Assemble the next piece of the chunk. */
 static enum vdm_step assemble(struct vdm_core *core)
 {
 	struct vdm_entry *entry = vdm_entry(core, core->front);
+	struct vdm_piece *piece = &entry->piece;
 	struct gpu_fault fault = { 0 };
 
 	if (core->front - core->first == VDM_PIECES)
 		return VDM_STEP_WAIT;
 	entry->chunk = core->chunk;
-	entry->begin = entry->vpm = core->vpm;
+	entry->vpm = core->vpm;
 	entry->binned = 0;
 	if (core->chunk.task)
 		return begin_task(core, entry);
-	if (!assemble_piece(core, entry, &fault))
+	if (culls(core))
+		piece = &core->positions.piece;
+	if (!assemble_piece(core, entry, piece, &fault))
 		return vdm_core_fault(core->vdm, &fault);
-	entry->assembled = core->skipped + entry->piece.prims;
+	entry->assembled = core->skipped;
 	entry->last = core->place.at == core->chunk.end;
 	core->skipped = 0;
-	if (!entry->piece.prims)
+	if (!piece->prims)
 		return skip_piece(core, entry);
-	if (!core->chunk.shared->coordinate.code || core->chunk.shared->record.state.deferred)
-		return begin_vertices(core, entry);
-	clear_tasks(entry);
-	core->phase = VDM_CORE_COORDINATE;
-	return VDM_STEP_ON;
+	if (culls(core))
+		return begin_coordinates(core, entry);
+	entry->assembled += piece->prims;
+	return begin_vertices(core, entry);
 }
 
 /* ------------------------------------------------------------ tasks */
 
 /* Note that rows from a position on belong to the front's piece. */
-static void use_rows(struct vdm_core *core, struct vdm_entry *entry, u64 at, u32 rows)
+static void use_rows(struct vdm_core *core, u64 at, u32 rows)
 {
-	core->vpm = entry->vpm = at + rows;
+	core->vpm = vdm_entry(core, core->front)->vpm = at + rows;
 }
 
 /* Claim room for a task of this number of vertices. */
@@ -213,7 +250,7 @@ static void start_task(struct vdm_core *core, struct vdm_entry *entry, u32 vo_wo
 		.uniform_words = core->chunk.shared->record.state.uniform_words,
 	};
 	set_outputs(entry, gfx->vo, vo_words, waves);
-	use_rows(core, entry, core->room.vpm, waves * vo_words);
+	use_rows(core, core->room.vpm, waves * vo_words);
 	atomic_store(&entry->done[entry->tasks], false);
 	core->filling = false;
 	entry->tasks++;
@@ -263,44 +300,6 @@ static enum vdm_step task(struct vdm_core *core, struct vdm_entry *entry)
 	return vdm_entry_shaded(entry) ? begin_vertices(core, entry) : VDM_STEP_WAIT;
 }
 
-/* ------------------------------------------------------------ coordinate program */
-
-/* Cull primitives by their positions, and free these. */
-static void cull(struct vdm_core *core, struct vdm_entry *entry)
-{
-	struct vdm_piece *piece = &entry->piece;
-	const struct ta_vertices vertices = {
-		.wave = (const u32 *const *)entry->vo, .vo_words = POSITION_WORDS,
-		.count = piece->vertices, .ready = piece->vertices,
-	};
-	const struct ta_draw draw = vdm_ta_draw(&entry->chunk);
-	const u32 prims = piece->prims;
-	bool keep[VDM_PIECE_PRIMS];
-	trace_span span;
-
-	memset(keep, true, prims * sizeof(*keep));
-	span = vdm_trace_ta(core, PUMICE_TRACE_TA_CULL, prims);
-	ta_cull(core->ta, &draw, &vertices, piece->prim, prims, keep);
-	vdm_piece_keep(piece, keep);
-	vdm_trace_ta_end(core, span, PUMICE_TRACE_TA_CULL, true, prims - piece->prims);
-	core->vpm = entry->vpm = entry->begin;
-	pds_vpm_undo(core->vdm->config.pds, core->number, core->vpm);
-}
-
-static enum vdm_step coordinate(struct vdm_core *core, struct vdm_entry *entry)
-{
-	if (entry->next < entry->piece.shade)
-		return fill_task(core, entry, &core->chunk.shared->coordinate);
-	vdm_entry_update(entry);
-	/* The TA processes the primitives of one piece at a time. */
-	if (!vdm_entry_shaded(entry) || core->back < core->front)
-		return VDM_STEP_WAIT;
-	if (!vdm_core_begin_ta(core))
-		return VDM_STEP_ON;
-	cull(core, entry);
-	return entry->piece.prims ? begin_vertices(core, entry) : skip_piece(core, entry);
-}
-
 /* ------------------------------------------------------------ vertex program */
 
 static enum vdm_step queue(struct vdm_core *core, struct vdm_entry *entry)
@@ -334,12 +333,12 @@ static enum vdm_step claim_copies(struct vdm_core *core, struct vdm_entry *entry
 	u64 at;
 
 	if (entry->copy_waves == div_up(core->reuse.copies, PUMICE_LANES)) {
-		core->phase = VDM_CORE_VERTEX;
+		core->phase = entry->final ? VDM_CORE_VERTEX : VDM_CORE_COORDINATE;
 		return VDM_STEP_ON;
 	}
 	if (pds_vpm_claim(pds, core->number, rows, core->vdm->job.ctx, &at) != PDS_STARTED)
 		return VDM_STEP_WAIT;
-	use_rows(core, entry, at, rows);
+	use_rows(core, at, rows);
 	entry->vo[entry->copy_waves++] = pds_vpm_row(pds, core->number, at);
 	return VDM_STEP_ON;
 }
@@ -364,15 +363,38 @@ static enum vdm_step copy(struct vdm_core *core, struct vdm_entry *entry)
 	return VDM_STEP_ON;
 }
 
+/* Do what needs no room for a task. */
+static enum vdm_step advance(struct vdm_core *core, struct vdm_entry *entry)
+{
+	if (!entry->final && vdm_cull(core, entry) == VDM_STEP_ON)
+		return VDM_STEP_ON;
+	return entry->copied ? VDM_STEP_WAIT : copy(core, entry);
+}
+
+static enum vdm_step coordinate(struct vdm_core *core, struct vdm_entry *entry)
+{
+	struct vdm_entry *positions = &core->positions;
+
+	if (positions->next == positions->piece.shade) {
+		core->phase = VDM_CORE_VERTEX;
+		return VDM_STEP_ON;
+	}
+	if (fill_task(core, positions, &core->chunk.shared->coordinate) == VDM_STEP_ON)
+		return VDM_STEP_ON;
+	return advance(core, entry);
+}
+
 static enum vdm_step vertex(struct vdm_core *core, struct vdm_entry *entry)
 {
-	const bool started = entry->next == entry->piece.shade;
+	const u32 left = entry->piece.shade - entry->next;
 
-	if (!started && fill_task(core, entry, vdm_binned_stage(core->chunk.shared)) == VDM_STEP_ON)
+	/* Only the last task may have fewer vertices than others. */
+	if (left && (entry->final || left >= entry->task_vertices) &&
+	    fill_task(core, entry, vdm_binned_stage(core->chunk.shared)) == VDM_STEP_ON)
 		return VDM_STEP_ON;
-	if (!entry->copied)
-		return copy(core, entry);
-	return started ? end_piece(core, entry) : VDM_STEP_WAIT;
+	if (!left && entry->final && entry->copied)
+		return end_piece(core, entry);
+	return advance(core, entry);
 }
 
 enum vdm_step vdm_front(struct vdm_core *core)
@@ -386,12 +408,12 @@ enum vdm_step vdm_front(struct vdm_core *core)
 		return assemble(core);
 	case VDM_CORE_TASK:
 		return task(core, entry);
-	case VDM_CORE_COORDINATE:
-		return coordinate(core, entry);
 	case VDM_CORE_QUEUE:
 		return queue(core, entry);
 	case VDM_CORE_COPY:
 		return claim_copies(core, entry);
+	case VDM_CORE_COORDINATE:
+		return coordinate(core, entry);
 	case VDM_CORE_VERTEX:
 		return vertex(core, entry);
 	}

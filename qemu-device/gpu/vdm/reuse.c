@@ -40,7 +40,7 @@ void vdm_reuse_arrange(struct vdm_reuse *reuse, struct vdm_piece *piece)
 			moved[v] = (u16)reuse->copies;
 			reuse->copy[reuse->copies++] = piece->before[v];
 		}
-		reuse->number[piece->local[v]] = moved[v];
+		reuse->number[v] = moved[v];
 	}
 	if (!copies)
 		return;
@@ -48,6 +48,45 @@ void vdm_reuse_arrange(struct vdm_reuse *reuse, struct vdm_piece *piece)
 	for (n = 0; n < piece->prims; n++)
 		for (v = 0; v < 3; v++)
 			piece->prim[n].v[v] = moved[piece->prim[n].v[v]];
+}
+
+void vdm_reuse_begin(struct vdm_reuse *reuse, struct vdm_piece *whole, bool copies,
+		     struct vdm_piece *piece)
+{
+	u32 v;
+
+	if (!copies)
+		memset(whole->before, 0xff, sizeof(whole->before));
+	find_copies(reuse, whole);
+	memset(reuse->number, 0xff, sizeof(reuse->number));
+	reuse->copies = reuse->copied = 0;
+	for (v = 0; v < whole->vertices; v++) {
+		if (whole->before[v] == VDM_NOT_CACHED)
+			continue;
+		reuse->copy[reuse->copies] = whole->before[v];
+		whole->before[v] = (u16)reuse->copies++;
+	}
+	piece->prims = piece->shade = 0;
+	piece->vertices = piece->first = div_up(reuse->copies, PUMICE_LANES) * PUMICE_LANES;
+}
+
+void vdm_reuse_add(struct vdm_reuse *reuse, const struct vdm_piece *whole, u32 n,
+		   struct vdm_piece *piece)
+{
+	struct ta_prim *prim = &piece->prim[piece->prims++];
+	u32 i;
+
+	for (i = 0; i < 3; i++) {
+		const u32 v = whole->prim[n].v[i];
+
+		if (reuse->number[v] == VDM_NOT_CACHED)
+			reuse->number[v] = whole->before[v];
+		if (reuse->number[v] == VDM_NOT_CACHED) {
+			piece->vertex[piece->shade++] = whole->vertex[v];
+			reuse->number[v] = (u16)piece->vertices++;
+		}
+		prim->v[i] = reuse->number[v];
+	}
 }
 
 /* Return the first output of a vertex; the next ones are a row of lanes apart. */

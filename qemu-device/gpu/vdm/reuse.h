@@ -6,7 +6,9 @@
  *
  * Limits: only of indexed draws; only of the same draw and instance, so that all inputs are the
  * same; only of the last piece of the core, which is a cache of a fixed size; not by the coordinate
- * program. An entry of that piece is lost if another index is found in its place first.
+ * program. An entry of that piece is lost if another index is found in its place first. If a
+ * coordinate program culls primitives, all vertices that the piece before has are copied, because
+ * those that are used are not known yet.
  */
 #ifndef PUMICE_GPU_VDM_REUSE_H
 #define PUMICE_GPU_VDM_REUSE_H
@@ -29,6 +31,15 @@ struct vdm_reuse {
  * Then *reuse describes this piece.
  */
 void vdm_reuse_arrange(struct vdm_reuse *reuse, struct vdm_piece *piece);
+/*
+ * The same for a piece without primitives so far: those of whole are added one by one. copies: the
+ * draw is indexed.
+ */
+void vdm_reuse_begin(struct vdm_reuse *reuse, struct vdm_piece *whole, bool copies,
+		     struct vdm_piece *piece);
+/* Add primitive n of whole to a piece, and those of its vertices that the piece does not have. */
+void vdm_reuse_add(struct vdm_reuse *reuse, const struct vdm_piece *whole, u32 n,
+		   struct vdm_piece *piece);
 /*
  * Copy outputs of the piece before to those of the piece: before[n] and vo[n] are the vo_words rows
  * of wave n. Returns false if some are left for the next call.

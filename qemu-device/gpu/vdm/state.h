@@ -91,19 +91,23 @@ enum vdm_core_phase {
 	VDM_CORE_IDLE,		/* has no chunk to assemble */
 	VDM_CORE_ASSEMBLE,	/* assemble the next piece of its chunk */
 	VDM_CORE_TASK,		/* run the task without instances */
-	VDM_CORE_COORDINATE,	/* run the coordinate program of the piece's vertices */
 	VDM_CORE_QUEUE,		/* enter the piece into the IDX FIFO */
 	VDM_CORE_COPY,		/* allocate rows for copies of outputs of the piece before */
-	VDM_CORE_VERTEX,	/* run the vertex program; copy when the piece before is shaded */
+	VDM_CORE_COORDINATE,	/* start tasks of the coordinate program; cull and copy as below */
+	VDM_CORE_VERTEX,	/* run the vertex program; cull primitives that have positions, copy
+				 * when the piece before is shaded */
 };
 
 /* A piece in flight. */
 struct vdm_entry {
 	struct vdm_chunk chunk;
 	bool last;		/* no piece of the chunk follows */
-	u32 assembled;		/* primitives, before those that the coordinate program culls */
+	u32 assembled;		/* primitives so far, including culled ones */
 	u32 binned;		/* primitives that the TA has processed */
 	struct vdm_piece piece;
+	bool final;		/* all primitives that are not culled are in the piece */
+	u32 most;		/* vertices, at most */
+	bool open;		/* the TA waits for more primitives */
 
 	/* Tasks of the current program. */
 	u32 next;		/* first vertex to shade without a started task */
@@ -116,7 +120,7 @@ struct vdm_entry {
 	u32 *vo[VDM_PIECE_WAVES];	/* outputs of waves */
 	u32 copy_waves;		/* waves of copies that have rows */
 	bool copied;		/* all copies are made */
-	u64 begin, vpm;		/* positions before its first rows in the VPM, and after its last */
+	u64 vpm;		/* position after its last rows in the VPM */
 };
 
 struct vdm_core {
@@ -159,6 +163,11 @@ struct vdm_core {
 	struct vdm_cache cache;
 	struct vdm_reuse reuse;
 	struct vdm_entry entry[VDM_PIECES];	/* piece n is entry[n % VDM_PIECES] */
+
+	/* The front's piece before culling, and the tasks of the coordinate program. */
+	struct vdm_entry positions;
+	bool kept[VDM_PIECE_PRIMS];	/* its primitives */
+	u32 culled, passed;	/* those below this number are culled or kept, and passed on */
 
 	_Atomic u32 outstanding;	/* tasks that have not ended */
 	_Atomic bool watching;		/* waits for any task to end */
@@ -297,6 +306,11 @@ static inline struct ta_draw vdm_ta_draw(const struct vdm_chunk *chunk)
 		},
 	};
 }
+
+/* cull.c: begin to cull the piece in core->positions; the front's piece has no primitives yet. */
+void vdm_cull_begin(struct vdm_core *core, struct vdm_entry *entry);
+/* Cull primitives that have positions, and pass others on to the front's piece; no lock held. */
+enum vdm_step vdm_cull(struct vdm_core *core, struct vdm_entry *entry);
 
 /* front.c, back.c: do a step with the core's pieces. No lock held. */
 enum vdm_step vdm_front(struct vdm_core *core);

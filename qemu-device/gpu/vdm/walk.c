@@ -39,6 +39,7 @@ enum pds_load_result vdm_walk_load(struct vdm *vdm, struct gpu_fault *fault)
 	struct vdm_shared *shared = vdm->walk.loading;
 	struct pds_stage_limits limits = {
 		.stage = USC_STAGE_VERTEX, .vo = shared->vo_words,
+		.positions = vdm_record_kept_positions(&shared->record),
 		.attribute = shared->record.attribute,
 		.attributes = shared->record.state.attribute_count,
 	};
@@ -51,6 +52,7 @@ enum pds_load_result vdm_walk_load(struct vdm *vdm, struct gpu_fault *fault)
 	if (result != PDS_LOADED || !shared->record.coordinate.pds_insns)
 		return result;
 	limits.vo = vdm_record_coordinate_vo(&shared->record);
+	limits.positions = 0;
 	return pds_stage_load(vdm->config.pds, &vdm->walk.tlb, vdm->job.ctx,
 			      &shared->record.coordinate, &limits, &shared->coordinate, fault);
 }

@@ -83,6 +83,31 @@ static void put(u32 *vo, u32 words, u32 v, u32 n, u32 value)
 	vo[(v / PUMICE_LANES * words + n) * PUMICE_LANES + v % PUMICE_LANES] = value;
 }
 
+/*
+ * Cull two triangles of the next piece in two calls, while a call of ta_primitives() is open: the
+ * first is on the target, the second is not.
+ */
+static void cull_others(struct ta_fixture *fx, u32 core, u32 call)
+{
+	static const float x[2][3] = { { 1, 9, 1 }, { -9, -1, -9 } }, y[3] = { 1, 1, 9 };
+	static const struct ta_prim list[] = { { .v = { 0, 1, 2 } }, { .v = { 3, 4, 5 } } };
+	u32 vo[4 * PUMICE_LANES] = { 0 }, i;
+	struct ta_draw draw = fx->draw;
+	struct tafx_waves waves;
+	struct ta_vertices vertices = tafx_waves(&waves, vo, 4, 6);
+	bool keep[2] = { true, true };
+
+	for (i = 0; i < 6; i++) {
+		put(vo, 4, i, 0, number_bits(x[i / 3][i % 3]));
+		put(vo, 4, i, 1, number_bits(y[i % 3]));
+		put(vo, 4, i, 2, number_bits(0.5f));
+		put(vo, 4, i, 3, number_bits(1));
+	}
+	draw.kind = PUMICE_PRIM_KIND_TRIANGLE;
+	ta_cull(fx->ta[core], &draw, &vertices, list, call, call + 1, keep);
+	assert_int_equal(keep[call], !call);
+}
+
 enum ta_result tafx_give(struct ta_fixture *fx, u32 core, const struct tafx_prim *prims, u32 first,
 			 u32 count, u32 *done)
 {
@@ -95,7 +120,7 @@ enum ta_result tafx_give(struct ta_fixture *fx, u32 core, const struct tafx_prim
 	struct ta_vertices vertices = tafx_waves(&waves, vo, words, count * n);
 	struct gpu_fault fault;
 	enum ta_result result;
-	u32 p, i, k;
+	u32 p, i, k, calls = 0;
 
 	vertices.number = fx->draw.state.deferred ? numbers : NULL;
 	fx->draw.state.point_size = true;
@@ -121,6 +146,7 @@ enum ta_result tafx_give(struct ta_fixture *fx, u32 core, const struct tafx_prim
 			assert_int_equal(*done, vertices.ready / n);
 			vertices.ready = vertices.ready + PUMICE_LANES < vertices.count ?
 				vertices.ready + PUMICE_LANES : vertices.count;
+			cull_others(fx, core, calls++ % 2);
 		}
 	} while (result == TA_MORE || result == TA_VERTICES);
 	assert_int_not_equal(result, TA_FAULT);

@@ -43,7 +43,7 @@ struct ta_fixture {
 	struct ta *ta[PUMICE_MAX_CORES];
 	u32 cores;
 	struct ta_draw draw;		/* set up for screen positions: x, y in pixels, w 1 */
-	bool late;			/* vertices become ready wave by wave */
+	bool late;	/* vertices become ready wave by wave; others are culled in between */
 	struct tafx_tile tile[TAFX_TILES];
 	struct pumice_prim_draw deferred;	/* of the last block with deferred vertices */
 };

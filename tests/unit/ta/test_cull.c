@@ -161,7 +161,7 @@ static void primitives_outside_of_the_target_are_culled(void **state)
 		for (k = 0; k < 3; k++)
 			for (n = 0; n < 4; n++)
 				vo[n * 32 + k] = number_bits(p.pos[k][n]);
-		ta_cull(fx->ta[0], &fx->draw, &vertices, list, 1, &keep);
+		ta_cull(fx->ta[0], &fx->draw, &vertices, list, 0, 1, &keep);
 		assert_int_equal(keep, !moves[i].outside);
 		tafx_clear(fx);
 		tafx_begin(fx, 0);
@@ -287,7 +287,7 @@ static void culling_by_positions_alone_agrees(void **state)
 			}
 		}
 		before = ta_counters(fx->ta[0])->culled;
-		ta_cull(fx->ta[0], &fx->draw, &vertices, list, 32, keep);
+		ta_cull(fx->ta[0], &fx->draw, &vertices, list, 0, 32, keep);
 		assert_false(keep[5]);
 		/* Number 5 was dropped before. */
 		culled = 0;

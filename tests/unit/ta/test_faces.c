@@ -186,7 +186,7 @@ static bool is_kept_by_position(struct ta_fixture *fx, const struct tafx_prim *p
 	bool keep = true;
 
 	store(p, vo);
-	ta_cull(fx->ta[0], &fx->draw, &vertices, &prim, 1, &keep);
+	ta_cull(fx->ta[0], &fx->draw, &vertices, &prim, 0, 1, &keep);
 	return keep;
 }
 

@@ -275,7 +275,7 @@ static void long_searches_are_divided(void **state)
 	fx->draw.kind = PUMICE_PRIM_KIND_LINE;
 	fx->draw.state.small_cull = true;
 	fx->draw.state.line_width = 0.0625f;
-	ta_cull(fx->ta[0], &fx->draw, &vertices, list, LINES, keep);
+	ta_cull(fx->ta[0], &fx->draw, &vertices, list, 0, LINES, keep);
 	for (i = 0; i < LINES; i++)
 		assert_int_equal(keep[i], i >= PIECE);
 	do {
@@ -318,7 +318,7 @@ static void straight_lines_are_searched_along_their_length(void **state)
 		fx->draw.kind = PUMICE_PRIM_KIND_LINE;
 		fx->draw.state.small_cull = true;
 		fx->draw.state.line_width = 0.0625f;
-		ta_cull(fx->ta[0], &fx->draw, &vertices, list, LINES, keep);
+		ta_cull(fx->ta[0], &fx->draw, &vertices, list, 0, LINES, keep);
 		for (i = 0; i < LINES; i++)
 			assert_false(keep[i]);
 		tafx_destroy(fx);

@@ -382,13 +382,24 @@ static bool is_kept(const u32 vertex[3])
 	return (vertex[0] * 5 + vertex[1] + vertex[2]) % 3;
 }
 
+/* Expect only the kept ones of the expected primitives. */
+static void expect_kept(void)
+{
+	u32 i, kept = 0;
+
+	for (i = 0; i < expected.count; i++)
+		if (is_kept(expected.prim[i].vertex))
+			expected.prim[kept++] = expected.prim[i];
+	expected.count = kept;
+}
+
 static void only_kept_primitives_are_shaded_after_a_coordinate_program(void **state)
 {
 	struct vdm_fixture *fx = vdmfx_create(1);
 	const struct pumice_vdm_state record = vdmfx_state(true);
 	const struct draw d = { .topology = PUMICE_TOPOLOGY_TRIANGLES, .size = 1, .indexed = true,
 				.count = 501, .index_count = 4000, .instances = 1 };
-	u32 i, kept = 0, positions;
+	u32 positions, i;
 
 	(void)state;
 	vdmfx_put_state(fx, &record);
@@ -396,13 +407,7 @@ static void only_kept_primitives_are_shaded_after_a_coordinate_program(void **st
 	expected.count = 0;
 	expand(fx, &d, true);
 	positions = unique();
-	for (i = 0; i < expected.count; i++) {
-		const u32 *v = expected.prim[i].vertex;
-
-		if (is_kept(v))
-			expected.prim[kept++] = expected.prim[i];
-	}
-	expected.count = kept;
+	expect_kept();
 	put_draws(fx, &d, 1);
 	assert_true(vdmfx_start(fx, 512));
 	vdmfx_run(fx);
@@ -410,8 +415,8 @@ static void only_kept_primitives_are_shaded_after_a_coordinate_program(void **st
 	assert_int_equal(fx->shaded[1], positions);
 	assert_int_equal(fx->shaded[0], unique());
 	vdmfx_render(fx);
-	assert_int_equal(fx->drawn.count, kept);
-	for (i = 0; i < kept; i++)
+	assert_int_equal(fx->drawn.count, expected.count);
+	for (i = 0; i < expected.count; i++)
 		assert_memory_equal(fx->drawn.prim[i].vertex, expected.prim[i].vertex, 12);
 	vdmfx_destroy(fx);
 }
@@ -529,7 +534,7 @@ static void check_culled(struct vdm_fixture *fx, u32 split)
 		.topology = PUMICE_TOPOLOGY_TRIANGLES, .size = 1, .indexed = true,
 		.count = GRID_INDICES, .index_count = GRID_INDICES, .instances = 1,
 	};
-	u32 i, kept = 0;
+	u32 i;
 
 	expected.count = 0;
 	expand(fx, &grid, true);
@@ -539,13 +544,10 @@ static void check_culled(struct vdm_fixture *fx, u32 split)
 	assert_int_equal(fx->ended[DM_DONE], 1);
 	assert_int_equal(fx->shaded[0], unique_by_piece(split, 1, true));
 	vdmfx_render(fx);
-	for (i = 0; i < expected.count; i++) {
-		if (!is_kept(expected.prim[i].vertex))
-			continue;
-		assert_memory_equal(fx->drawn.prim[kept].vertex, expected.prim[i].vertex, 12);
-		kept++;
-	}
-	assert_int_equal(fx->drawn.count, kept);
+	expect_kept();
+	assert_int_equal(fx->drawn.count, expected.count);
+	for (i = 0; i < expected.count; i++)
+		assert_memory_equal(fx->drawn.prim[i].vertex, expected.prim[i].vertex, 12);
 }
 
 /*
@@ -675,23 +677,31 @@ static void small_memories_and_fifos_change_nothing(void **state)
 /* A piece whose vertices the VPM can never hold is refused with its state. */
 static void outputs_beyond_the_memory_are_a_fault(void **state)
 {
-	const struct pumice_vdm_state record = vdmfx_state(false);
+	static const u32 rows[] = { VDMFX_MIN_ROWS, VDMFX_MIN_CULL_ROWS };
 	const struct draw d = { .topology = PUMICE_TOPOLOGY_POINTS, .count = 5, .instances = 1 };
-	struct vdm_fixture *fx = vdmfx_create_sizes(1, 32, (VDMFX_MIN_ROWS - 1) * 128, 9);
+	u32 culls;
 
 	(void)state;
-	vdmfx_put_state(fx, &record);
-	put_draws(fx, &d, 1);
-	assert_true(vdmfx_start(fx, 10));
-	vdmfx_run(fx);
-	assert_int_equal(fx->ended[DM_FAULT], 1);
-	assert_int_equal(vdmfx_fault(fx)->fault, PUMICE_FAULT_PDS_RESOURCE);
-	assert_int_equal(vdmfx_fault(fx)->unit, PUMICE_UNIT_PDS);
-	vdmfx_destroy(fx);
-	fx = vdmfx_create_sizes(1, 32, VDMFX_MIN_ROWS * 128, 9);
-	vdmfx_put_state(fx, &record);
-	check(fx, &d, 1, true, 10);
-	vdmfx_destroy(fx);
+	for (culls = 0; culls < 2; culls++) {
+		const struct pumice_vdm_state record = vdmfx_state(culls);
+		struct vdm_fixture *fx = vdmfx_create_sizes(1, 32, (rows[culls] - 1) * 128, 9);
+
+		vdmfx_put_state(fx, &record);
+		put_draws(fx, &d, 1);
+		assert_true(vdmfx_start(fx, 10));
+		vdmfx_run(fx);
+		assert_int_equal(fx->ended[DM_FAULT], 1);
+		assert_int_equal(vdmfx_fault(fx)->fault, PUMICE_FAULT_PDS_RESOURCE);
+		assert_int_equal(vdmfx_fault(fx)->unit, PUMICE_UNIT_PDS);
+		vdmfx_destroy(fx);
+		fx = vdmfx_create_sizes(1, 32, rows[culls] * 128, 9);
+		vdmfx_put_state(fx, &record);
+		put_draws(fx, &d, 1);
+		assert_true(vdmfx_start(fx, 10));
+		vdmfx_run(fx);
+		assert_int_equal(fx->ended[DM_DONE], 1);
+		vdmfx_destroy(fx);
+	}
 }
 
 /* Step the cores only, until none has work. */
@@ -816,7 +826,88 @@ static void vertices_of_the_previous_piece_are_binned_as_tasks_emit_others(void 
 	}
 }
 
-/* Of the piece before, only vertices of kept primitives have outputs; perhaps none has. */
+/* A piece has its positions and its outputs, and all or a few vertices of the one before. */
+static void small_memories_hold_positions_and_outputs(void **state)
+{
+	static const u32 rows[] = { VDMFX_MIN_CULL_ROWS, 96, 151, 201, 300, 4096 };
+	static const u8 batches[] = { 16, 32, 128 };
+	static const u32 vertices[] = { 192, 448, GRID_INDICES };
+	const struct pumice_vdm_state record = vdmfx_state(true);
+	const struct draw d = {
+		.topology = PUMICE_TOPOLOGY_TRIANGLES, .size = 1, .count = GRID_INDICES,
+		.index_count = GRID_INDICES, .instances = 1, .indexed = true,
+	};
+	u32 n, i;
+
+	(void)state;
+	for (n = 0; n < 6 * 3 * 3; n++) {
+		struct vdm_fixture *fx =
+			vdmfx_create_sizes(1, batches[n % 3], rows[n / 9] * 128, 512);
+
+		vdmfx_put_state(fx, &record);
+		put_grid(fx);
+		for (i = 0; i < GRID_INDICES; i++)
+			put_index(fx, i, (i / 3 + i % 3) % vertices[n / 3 % 3]);
+		expected.count = 0;
+		expand(fx, &d, true);
+		expect_kept();
+		put_draws(fx, &d, 1);
+		assert_true(vdmfx_start(fx, 1u << 20));
+		vdmfx_run(fx);
+		assert_int_equal(fx->ended[DM_DONE], 1);
+		vdmfx_render(fx);
+		assert_int_equal(fx->drawn.count, expected.count);
+		vdmfx_destroy(fx);
+	}
+}
+
+/*
+ * While tasks of the coordinate program run, primitives that have positions are culled, vertex
+ * tasks of the others start, and the TA bins them as those end.
+ */
+static void kept_primitives_are_binned_while_coordinate_tasks_run(void **state)
+{
+	const struct pumice_vdm_state record = vdmfx_state(true);
+	u32 t, i, last;
+
+	(void)state;
+	for (t = 0; t < 3; t++) {
+		/* Of the points that have positions, two of three are kept: whole tasks. */
+		const struct draw d = {
+			.topology = t ? PUMICE_TOPOLOGY_POINTS : PUMICE_TOPOLOGY_TRIANGLE_STRIP,
+			.count = t == 1 ? 97 : 402, .instances = 1,
+		};
+		const u32 ends = t == 1 ? 3 : 6;
+		struct vdm_fixture *fx = vdmfx_create_batch(1, 32);
+
+		expected.count = 0;
+		expand(fx, &d, true);
+		expect_kept();
+		vdmfx_put_state(fx, &record);
+		put_draws(fx, &d, 1);
+		assert_true(vdmfx_start(fx, 1000));
+		step_cores(fx);
+		/* Of the coordinate program only. */
+		assert_int_equal(fx_load(fx->base).tasks, (d.count + 31) / 32);
+		for (i = 0; i < ends; i++) {
+			assert_true(vdmfx_end_oldest(fx));
+			step_cores(fx);
+		}
+		last = t ? ends * 32 * 2 / 3 : count_shaded(1000, 32, 1);
+		while (fx->list.count < last) {
+			/* The newest tasks are those of the vertex program. */
+			assert_int_equal(fx->shaded[1], ends * 32);
+			assert_true(vdmfx_end_newest(fx));
+			step_cores(fx);
+		}
+		/* The piece is one list of the TA nevertheless. */
+		vdmfx_run(fx);
+		assert_int_equal(fx->lists, 1);
+		vdmfx_destroy(fx);
+	}
+}
+
+/* Of the piece before, only vertices of kept primitives have outputs, or none has. */
 static void vertices_that_only_culled_primitives_use_are_not_copied(void **state)
 {
 	const struct pumice_vdm_state record = vdmfx_state(true);
@@ -899,6 +990,8 @@ int main(void)
 		cmocka_unit_test(outputs_beyond_the_memory_are_a_fault),
 		cmocka_unit_test(vertices_are_binned_as_tasks_emit_them),
 		cmocka_unit_test(vertices_of_the_previous_piece_are_binned_as_tasks_emit_others),
+		cmocka_unit_test(small_memories_hold_positions_and_outputs),
+		cmocka_unit_test(kept_primitives_are_binned_while_coordinate_tasks_run),
 		cmocka_unit_test(vertices_of_70000_pieces_are_their_own),
 	};
 

@@ -15,7 +15,7 @@
 static struct vdm_fixture *create_some(u32 cores, u32 number)
 {
 	return vdmfx_create_sizes(cores, number % 3 ? 128 : 16,
-				  number % 4 < 2 ? FX_VPM : VDMFX_MIN_ROWS * 128u,
+				  number % 4 < 2 ? FX_VPM : VDMFX_MIN_CULL_ROWS * 128u,
 				  number % 5 < 3 ? 1024 : 9);
 }
 

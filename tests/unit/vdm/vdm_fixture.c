@@ -31,6 +31,7 @@ struct ta {
 	bool begun, finishing;
 	u32 min_sequence;	/* smallest valid next sequence */
 	const struct ta_prim *more;	/* primitives of the next call; NULL: any */
+	u32 culled;		/* primitives of the list */
 	struct ta_counters counters;
 };
 
@@ -148,14 +149,16 @@ static u32 output(const struct ta_vertices *vertices, u32 v, u32 n)
 
 /* Culls by vertex numbers: of points those that are multiples of 3. */
 void ta_cull(struct ta *ta, const struct ta_draw *draw, const struct ta_vertices *vertices,
-	     const struct ta_prim *prims, u32 count, bool *keep)
+	     const struct ta_prim *prims, u32 first, u32 end, bool *keep)
 {
 	u32 i;
 
 	(void)draw;
 	assert_true(ta->begun);
 	assert_int_equal(vertices->vo_words, 4);
-	for (i = 0; i < count; i++)
+	assert_int_equal(first, first ? ta->culled : 0);
+	ta->culled = end;
+	for (i = first; i < end; i++)
 		if ((output(vertices, prims[i].v[0], 0) * 5 + output(vertices, prims[i].v[1], 0) +
 		     output(vertices, prims[i].v[2], 0)) % 3 == 0)
 			keep[i] = false;
@@ -225,6 +228,11 @@ enum ta_result ta_primitives(struct ta *ta, const struct ta_draw *draw,
 		}
 		fx->list.count++;
 	}
+	if (vertices->more) {
+		ta->more = prims + *done;
+		return TA_VERTICES;
+	}
+	fx->lists++;
 	return TA_OK;
 }
 

@@ -65,6 +65,7 @@ struct vdm_fixture {
 	u32 trims;		/* calls that request a TA to free memory */
 	u32 fault_at;		/* primitive, over all, at which a TA faults; UINT32_MAX: none */
 	u32 submitted;		/* primitives so far */
+	u32 lists;		/* of primitives that the TA has processed as a whole */
 	struct vdmfx_list list;	/* in tile lists now, core by core */
 	struct vdmfx_list drawn;	/* by partial renders, then by the last */
 
@@ -86,6 +87,8 @@ struct vdm_fixture *vdmfx_create(unsigned int cores);
 struct vdm_fixture *vdmfx_create_batch(unsigned int cores, unsigned int batch);
 /* Rows of the smallest VPM for the fixture's states: its ring has six units of seven outputs. */
 #define VDMFX_MIN_ROWS	55u
+/* The same with positions of a coordinate program, too: eleven words. */
+#define VDMFX_MIN_CULL_ROWS	87u
 /* Create the same with sizes of the VPM, in bytes, and of the IDX FIFO, in primitives. */
 struct vdm_fixture *vdmfx_create_sizes(unsigned int cores, unsigned int batch, u32 vpm_bytes,
 				       u32 idx);
