@@ -114,7 +114,11 @@ struct usc {
 	u8 current;		/* group that runs next */
 	u32 left;		/* rest of its quantum */
 	struct mmu_tlb tlb;
-	struct mmu_tlb_entry far[MMU_TLB_FAR_SMALL];	/* its second level */
+	/*
+	 * Its second level. Not aligned to lines of the host's cache: the thread that steps writes
+	 * it and its neighbours, and no other does.
+	 */
+	struct mmu_tlb_entry far[MMU_TLB_FAR_SMALL];
 	struct usc_task task[PUMICE_USC_SLOTS];
 	struct usc_group group[PUMICE_USC_TASKS];
 	struct usc_run run[PUMICE_USC_TASKS];

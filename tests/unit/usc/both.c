@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "exec.h"
+#include "rays.h"
 
 #define NOISE_WORDS (BOTH_GROUP_BYTES / 2)
 
@@ -62,6 +63,7 @@ void both_set_up(struct gen_rng *rng, struct fixture *fx, unsigned int number,
 		 struct usc_program *program, struct ref_group *ref)
 {
 	u64 va = FX_DATA + (u64)number * BOTH_GROUP_BYTES;
+	struct tree tree;
 	u32 instance = 0;
 
 	shape->limits = prog->limits;
@@ -95,6 +97,8 @@ void both_set_up(struct gen_rng *rng, struct fixture *fx, unsigned int number,
 	ref->memory = malloc(ref->memory_bytes);
 	assert_non_null(ref->memory);
 	memcpy(ref->memory, &noise[gen_below(rng, NOISE_WORDS / 2)], ref->memory_bytes);
+	assert_true(GEN_TREE_BYTE + tree_bytes(RAYS_SQUARES * 2) <= GEN_READ_BYTES);
+	rays_build(&tree, ref->memory + GEN_TREE_BYTE, va + GEN_TREE_BYTE, RAYS_SQUARES);
 	memcpy(fx->data + number * BOTH_GROUP_BYTES, ref->memory, ref->memory_bytes);
 	fill_registers(rng, fx, number, ref, va);
 }

@@ -246,6 +246,9 @@ static void emit_block(struct gen *g, u32 count)
 			gen_product_sum(g);
 		else if (what < 22)
 			gen_fused_sums(g);
+		else if (what < 25 && g->out->limits.stage == USC_STAGE_COMPUTE && !g->hasty &&
+			 gen_below(g->rng, 8) == 0)
+			gen_ray(g);
 		else if (what < 25)
 			gen_local(g);
 		else if (what < 29 && gen_below(g->rng, 8) == 0)

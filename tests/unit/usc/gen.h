@@ -20,6 +20,7 @@ enum { GEN_SH_MEMORY = 0 /* pair: GPU virtual address of the group's memory */, 
 
 /* The memory of a group: read-only words, then each wave's part. */
 #define GEN_READ_BYTES 0x4000u
+#define GEN_TREE_BYTE 0xa00u	/* of them: a structure of RAYS_SQUARES squares, see rays.h */
 #define GEN_UNIFORMS 1024u	/* words of the uniform stream */
 #define GEN_WAVE_BYTES 0x1000u
 #define GEN_LOCAL_WAVE_BYTES 0x400u

@@ -67,6 +67,9 @@ void gen_gfx(struct gen *g);
 /* A load of count temporaries from dst on begins: they are busy, except in hasty programs. */
 void gen_load_begins(struct gen *g, u32 signal, u32 dst, u32 count);
 
+/* A ray query, and the rays: not in hasty programs (gen_ray.c). */
+void gen_ray(struct gen *g);
+
 /* Memory: one access, or a related sequence. */
 void gen_local(struct gen *g);
 void gen_global(struct gen *g);

@@ -4,6 +4,8 @@
  *
  * Lane by lane, word by word, through bytes.
  */
+#include "gen.h"
+#include "rays.h"
 #include "ref_step.h"
 
 #include <stdlib.h>
@@ -66,6 +68,7 @@ bool ref_is_memory(u32 opcode)
 	case PUMICE_USC_OP_BURST_LOAD:
 	case PUMICE_USC_OP_BURST_STORE:
 	case PUMICE_USC_OP_SHARED_LOAD:
+	case PUMICE_USC_OP_RAY_QUERY:
 	case PUMICE_USC_OP_DC_WINDOW:
 	case PUMICE_USC_OP_MEM_FENCE:
 	case PUMICE_USC_OP_CACHE_CLEAN:
@@ -311,6 +314,31 @@ static bool run_copy(struct ref_step *s)
 	return true;
 }
 
+/* The rays and the structure are those of rays.h. */
+static bool run_ray(struct ref_step *s)
+{
+	u32 ray[PUMICE_RT_RAY_REGS][PUMICE_LANES], result[PUMICE_RT_RESULT_REGS];
+	bool active[PUMICE_LANES];
+
+	if (base_address(s) + s->in.disp != s->g->memory_va + GEN_TREE_BYTE)
+		return ref_fault(s, PUMICE_FAULT_RTU_HEADER);
+	active_lanes(s, active);
+	for (u32 n = 0; n < PUMICE_RT_RAY_REGS; n++)
+		ref_read_all(s, next_register(s->in.src0, n), ray[n]);
+	for (u32 l = 0; l < PUMICE_LANES; l++) {
+		float numbers[PUMICE_RT_RAY_REGS];
+
+		if (!active[l])
+			continue;
+		for (u32 n = 0; n < PUMICE_RT_RAY_REGS; n++)
+			memcpy(&numbers[n], &ray[n][l], sizeof(numbers[n]));
+		rays_model(numbers, result);
+		for (u32 n = 0; n < PUMICE_RT_RESULT_REGS; n++)
+			ref_load(s, next_register(s->in.dst, n), l, result[n]);
+	}
+	return true;
+}
+
 static void forget_windows(struct ref_wave *w)
 {
 	for (u32 n = 0; n < PUMICE_USC_INDEX_REGS; n++) {
@@ -350,6 +378,8 @@ bool ref_run_memory(struct ref_step *s)
 	case PUMICE_USC_OP_GROUP_STORE_SHARED:
 	case PUMICE_USC_OP_SHARED_LOAD:
 		return run_copy_shared(s);
+	case PUMICE_USC_OP_RAY_QUERY:
+		return run_ray(s);
 	case PUMICE_USC_OP_DC_WINDOW:
 		return run_window(s);
 	case PUMICE_USC_OP_MEM_FENCE:

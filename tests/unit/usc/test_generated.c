@@ -21,7 +21,6 @@ static const struct {
 	enum pumice_usc_op op;
 	const char *why;
 } exempt[] = {
-	{ PUMICE_USC_OP_RAY_QUERY, "it needs structures; usc-rays has random queries" },
 	{ PUMICE_USC_OP_PBE, "it has no result on the USC; usc-stages has its words and faults" },
 };
 

@@ -15,14 +15,14 @@
 #include "exec.h"
 #include "fixture.h"
 #include "perf.h"
-#include "tree.h"
+#include "rays.h"
 
 #define DATA_BYTES	(4u << 20)
 #define TEMPS		10u
 #define RESULT		0u	/* R0 and following */
 #define KEPT		0x77u	/* in them before the query */
 #define WAIT		9u	/* for the result of sig_wait */
-#define SQUARES		3u	/* of a structure, at z = 4, 5 and 6 */
+#define SQUARES		RAYS_SQUARES
 
 static const struct fx_group one_wave = {
 	.tasks = 1,
@@ -41,21 +41,11 @@ static u32 bits_of(float number)
 	return bits;
 }
 
-/* Squares of two triangles each, with both coordinates from -9 to 9; count of each. */
+/* Build squares at an offset of the data. */
 static void build(struct fixture *fx, struct tree *tree, u32 offset, u32 count)
 {
-	static const float corner[6][2] = { { -9, -9 }, { 9, -9 }, { 9, 9 },
-					    { -9, -9 }, { 9, 9 }, { -9, 9 } };
-	float *v = test_calloc(count * 18, sizeof(*v));
-
-	for (u32 n = 0; n < count * 6; n++) {
-		v[n * 3] = corner[n % 6][0];
-		v[n * 3 + 1] = corner[n % 6][1];
-		v[n * 3 + 2] = (float)(4 + n / 6 % SQUARES);
-	}
 	assert_true(offset + tree_bytes(count * 2) <= DATA_BYTES);
-	tree_triangles(tree, fx->data + offset, FX_DATA + offset, v, count * 2);
-	test_free(v);
+	rays_build(tree, fx->data + offset, FX_DATA + offset, count);
 }
 
 /* Set the ray of a lane: along z from x = lane / 4 and y = -1 - lane / 8, which begins at from. */
@@ -574,33 +564,6 @@ static bool lane_active(const struct random_query *q, u32 lane)
 	return on != q->invert;
 }
 
-/*
- * The result for squares at z = 4, 5 and 6, without any triangle: the first triangle of each is at
- * y <= x, the second one at y >= x, the edges belong to both.
- */
-static void model(const struct random_query *q, u32 lane, u32 result[PUMICE_RT_RESULT_REGS])
-{
-	const float *ray = q->ray[lane], x = ray[0], y = ray[1];
-	u32 square = SQUARES;
-
-	for (u32 n = 0; n < SQUARES && fabsf(x) <= 9 && fabsf(y) <= 9; n++) {
-		if (square == SQUARES && ray[3] <= (float)(4 + n) && ray[7] >= (float)(4 + n))
-			square = n;
-	}
-	result[0] = bits_of(ray[7]);
-	result[1] = result[2] = 0;
-	result[3] = result[4] = ~0u;
-	result[5] = PUMICE_RT_HIT_NONE;
-	if (square == SQUARES)
-		return;
-	result[0] = bits_of((float)(4 + square));
-	/* Vertices 1 and 2: (9, -9) and (9, 9), or (9, 9) and (-9, 9). */
-	result[1] = bits_of(y <= x ? (x - y) / 18 : (x + 9) / 18);
-	result[2] = bits_of(y <= x ? (y + 9) / 18 : (y - x) / 18);
-	result[4] = square * 2 + (y > x);
-	result[5] = PUMICE_RT_HIT_BACK;
-}
-
 static struct usc_program *random_program(struct fixture *fx, const struct random_query *q,
 					  const struct usc_program_limits *limits)
 {
@@ -629,7 +592,7 @@ static bool as_model(const struct fixture *fx, const struct random_query *q, u32
 	u32 result[PUMICE_RT_RESULT_REGS], ray[PUMICE_RT_RAY_REGS];
 
 	memcpy(ray, q->ray[lane], sizeof(ray));
-	model(q, lane, result);
+	rays_model(q->ray[lane], result);
 	if (lane_active(q, lane) && n >= q->dst && n < q->dst + PUMICE_RT_RESULT_REGS) {
 		const u32 k = n - q->dst;
 
