@@ -26,6 +26,7 @@
 #include "cdm/cdm.h"
 #include "fwctl/fwctl.h"
 #include "half/half.h"
+#include "hier_counts.h"
 #include "hierarchy/hierarchy.h"
 #include "inject/inject.h"
 #include "masters.h"
@@ -75,7 +76,7 @@ struct gpu_inject_regs {
 	bool armed;	/* the last ARM was accepted */
 };
 
-#define GPU_WAVE_BUSES 2u	/* the host's, the firmware's */
+#define GPU_BUSES 2u	/* the host's, the firmware's */
 
 struct pumice_gpu {
 	/* Configuration, constant. */
@@ -98,7 +99,8 @@ struct pumice_gpu {
 	/* Changes only while parked. */
 	struct mem_map mem;
 	enum pumice_mode mode;	/* and the device lock */
-	struct hierarchy *hierarchy;	/* NULL in fast mode */
+	struct hierarchy *hierarchy;	/* NULL in fast mode; and the device lock */
+	struct hier_counts counts;	/* of the one before; device lock */
 
 	/* Registers that belong to no block; device lock. */
 	struct gpu_os os[PUMICE_OS_COUNT];
@@ -110,7 +112,8 @@ struct pumice_gpu {
 	enum pumice_mode_refusal mode_refusal;	/* of the last write of SYS_MODE */
 	enum pumice_mode mode_of_host;	/* selected by the host last, not by the guest */
 	u64 perf_base[PUMICE_PERF_COUNTER_COUNT];	/* counters at the last reset */
-	struct gpu_waves waves[GPU_WAVE_BUSES];
+	struct gpu_waves waves[GPU_BUSES];
+	u32 hier_select[GPU_BUSES];	/* HIER_SELECT */
 	u32 clock_high;		/* high half of SYS_CLOCK for the firmware */
 	struct gpu_inject_regs inject_regs;
 	u64 slow_until[GPU_MAX_USCS];	/* GPU clock; of the USC's step, or while parked */
