@@ -57,6 +57,24 @@ def counters_page():
     return "\n".join(out) + "\n"
 
 
+def hierarchy_counts_page():
+    """Return the columns of the memory hierarchy's counts, from the tables in hw/hier.h."""
+    text = (here.parent / "hw" / "hier.h").read_text(encoding="utf-8")
+    out = [".. Generated from hw/hier.h; edit that instead.\n", "Counts of the memory hierarchy",
+           "==============================\n"]
+    for table, title in (("CLIENT", "Of a client"), ("LEVEL", "Of a level of caches")):
+        rows = re.findall(r'X\((\w+), "(.*?)"\)',
+                          text.partition(f"PUMICE_HIER_{table}_COLUMNS(X)")[2].partition("\n\n")[0])
+        assert rows, f"hw/hier.h has no columns of {table}"
+        out += [title, "-" * len(title), "", ".. list-table::", "   :header-rows: 1\n",
+                "   * - Column", "     - Name", "     - Counts"]
+        for number, (name, description) in enumerate(rows):
+            out += [f"   * - {number}", f"     - ``{name}``", f"     - {description}"]
+        out.append("")
+    return "\n".join(out)
+
+
 kernel_doc.write_pages(here.parent, reference)
 structure_pages.write_pages(here.parent, reference)
 (reference / "counters.rst").write_text(counters_page(), encoding="utf-8")
+(reference / "hierarchy-counts.rst").write_text(hierarchy_counts_page(), encoding="utf-8")

@@ -581,7 +581,7 @@ static bool create_waves(struct pumice_gpu *gpu)
 {
 	unsigned int i;
 
-	for (i = 0; i < GPU_WAVE_BUSES; i++) {
+	for (i = 0; i < GPU_BUSES; i++) {
 		gpu->waves[i].wave = calloc(gpu->uscs * USC_WAVES, sizeof(*gpu->waves[i].wave));
 		if (!gpu->waves[i].wave)
 			return false;
@@ -697,7 +697,7 @@ void pumice_gpu_destroy(struct pumice_gpu *gpu)
 	pds_destroy(gpu->pds);
 	for (i = 0; i < gpu->uscs; i++)
 		usc_destroy(gpu->usc[i]);
-	for (i = 0; i < GPU_WAVE_BUSES; i++)
+	for (i = 0; i < GPU_BUSES; i++)
 		free(gpu->waves[i].wave);
 	halves_destroy(gpu->halves);
 	usc_program_cache_destroy(gpu->programs);
@@ -766,14 +766,15 @@ static void reset_locked(struct pumice_gpu *gpu)
 	mmu_reset(&gpu->mmu);
 	if (gpu->hierarchy)
 		hierarchy_reset(gpu->hierarchy);
+	memset(&gpu->counts, 0, sizeof(gpu->counts));
 	trace_reset(&gpu->trace);
 	gpu_set_detail(gpu, false);
 	gpu_counters(gpu, gpu->perf_base);
 	for (i = 0; i < PUMICE_OS_COUNT; i++)
 		gpu->os[i] = (struct gpu_os){ 0 };
 	gpu->cdm_job = (struct cdm_job){ 0 };
-	for (i = 0; i < GPU_WAVE_BUSES; i++)
-		gpu->waves[i].count = gpu->waves[i].select = 0;
+	for (i = 0; i < GPU_BUSES; i++)
+		gpu->waves[i].count = gpu->waves[i].select = gpu->hier_select[i] = 0;
 	gpu->clock_high = 0;
 	gpu->slc_regs = (struct gpu_slc_regs){ 0 };
 	gpu->mode_refusal = PUMICE_MODE_REFUSAL_NONE;

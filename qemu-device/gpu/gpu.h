@@ -26,6 +26,7 @@
 #include "cdm/cdm.h"
 #include "fwctl/fwctl.h"
 #include "half/half.h"
+#include "hier_counts.h"
 #include "hierarchy/hierarchy.h"
 #include "inject/inject.h"
 #include "masters.h"
@@ -81,7 +82,7 @@ struct gpu_slc_regs {
 	u32 count;
 };
 
-#define GPU_WAVE_BUSES 2u	/* the host's, the firmware's */
+#define GPU_BUSES 2u	/* the host's, the firmware's */
 
 struct pumice_gpu {
 	/* Configuration, constant. */
@@ -104,7 +105,8 @@ struct pumice_gpu {
 	/* Changes only while parked. */
 	struct mem_map mem;
 	enum pumice_mode mode;	/* and the device lock */
-	struct hierarchy *hierarchy;	/* NULL in fast mode */
+	struct hierarchy *hierarchy;	/* NULL in fast mode; and the device lock */
+	struct hier_counts counts;	/* of the one before; device lock */
 
 	/* Registers that belong to no block; device lock. */
 	struct gpu_os os[PUMICE_OS_COUNT];
@@ -116,7 +118,8 @@ struct pumice_gpu {
 	enum pumice_mode_refusal mode_refusal;	/* of the last write of SYS_MODE */
 	enum pumice_mode mode_of_host;	/* selected by the host last, not by the guest */
 	u64 perf_base[PUMICE_PERF_COUNTER_COUNT];	/* counters at the last reset */
-	struct gpu_waves waves[GPU_WAVE_BUSES];
+	struct gpu_waves waves[GPU_BUSES];
+	u32 hier_select[GPU_BUSES];	/* HIER_SELECT */
 	struct gpu_slc_regs slc_regs;
 	u32 clock_high;		/* high half of SYS_CLOCK for the firmware */
 	struct gpu_inject_regs inject_regs;

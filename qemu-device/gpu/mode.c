@@ -132,6 +132,8 @@ static int set_hierarchy(struct pumice_gpu *gpu, bool detailed)
 	mmu_set_request(&gpu->mmu, created ? request : NULL, gpu);
 	fwctl_window_flush(gpu->fw);	/* mmu_set_request() has dropped all other entries */
 	mmu_set_cache_op(&gpu->mmu, created ? cache_op : NULL, gpu);
+	if (gpu->hierarchy)
+		hier_counts_save(&gpu->counts, gpu->hierarchy);
 	hierarchy_destroy(gpu->hierarchy);
 	gpu->hierarchy = created;
 	return 0;

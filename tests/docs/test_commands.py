@@ -114,6 +114,10 @@ ELSEWHERE = {
         "tests/guest/t_debugfs does so",
     ("Documentation/hierarchy.rst", "PUMICE_MODE=counted pumice-run …"):
         "tests/unit/libpumice/test_objects.c sets it",
+    ("Documentation/hierarchy.rst",
+     "pumice-run --native --counted --groups 8,8 --arg buf:f32:random:64x64 "
+     "--arg buf:f32:random:64x64 --arg out:f32:64x64 --arg u32:64 --arg u32:8 --print 0 matmul.pasm"):
+        "tests/unit/tools/run.py does so with another kernel",
     (LIBRARY, "make install PREFIX=/usr/local"): LAYOUT,
     (LIBRARY, "cc program.c $(pkg-config --cflags --libs pumice)"):
         "tests/install/test_install.py compiles so with an installed library",

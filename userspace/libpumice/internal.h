@@ -114,6 +114,9 @@ struct backend_ops {
 	void (*perfmon_destroy)(struct pumice_perfmon *perfmon);
 	int (*perfmon_read)(struct pumice_perfmon *perfmon, u32 flags, u64 *values);
 
+	/* Read the values of a row of HIER_SELECT that exists. */
+	int (*hierarchy_row)(struct pumice_device *dev, u32 row, u64 *value);
+
 	int (*trace_open)(struct pumice_device *dev, u32 entries, struct pumice_trace **trace);
 	/* Read one more record, or clear *have. @lost: incremented */
 	int (*trace_next)(struct pumice_trace *trace, u32 *words, bool *have, u64 *lost);

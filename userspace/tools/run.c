@@ -169,7 +169,7 @@ static bool describes_run(const struct run_options *o)
 			return true;
 	return o->arg_count || o->groups[0] || o->repeat != unset.repeat ||
 	       o->timeout_ns != unset.timeout_ns || o->print != unset.print ||
-	       o->tolerance >= 0 || o->time || o->no_warnings || o->perf || o->trace;
+	       o->tolerance >= 0 || o->time || o->no_warnings || o->counted || o->perf || o->trace;
 }
 
 /* Give options that are not written their defaults. */
@@ -189,8 +189,14 @@ static void set_defaults(struct run_options *o)
 }
 
 /* Check what can only be checked when all options are known, before anything runs. */
-static void check_options(const struct command *c, const struct run_options *o)
+static void check_options(const struct command *c, struct run_options *o)
 {
+	if (o->counted) {
+		if (!run_counted_device(o->device, o->counted_device, sizeof(o->counted_device)))
+			command_refuse(c, "--counted: only a GPU in this process is accepted; add "
+				       "--native");
+		o->device = o->counted_device;
+	}
 	for (unsigned int i = 0; i < RUN_MAX_ARGS; i++)
 		if (o->args[i].check && (i >= o->arg_count || !o->args[i].output))
 			command_refuse(c, "--check %u: argument %u is not an output; out: and inout: are",
@@ -239,6 +245,8 @@ static bool parse(int argc, char **argv, struct run_options *o)
 		{ 0, "time", NULL, "print how long each run took", .flag = &o->time },
 		{ 0, "perf", "NAMES", "print performance counters, separated by commas",
 		  .text = &o->perf },
+		{ 0, "counted", NULL, "count requests to the modelled caches, and print hit rates and\n"
+		  "bytes; only in process", .flag = &o->counted },
 		{ 0, "list-perf", NULL, "describe the performance counters, and run nothing",
 		  .flag = &list },
 		{ 0, "trace", "FILE", "write what the GPU does as a trace for Perfetto (JSON)",

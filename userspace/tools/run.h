@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Internal interface of the parts of pumice-run: elements and buffers (run_data.c), .npy
- * files (run_npy.c), arguments (run_args.c), the GPU (run_gpu.c), the command
- * line (run.c).
+ * files (run_npy.c), arguments (run_args.c), the GPU (run_gpu.c), counts of the memory
+ * hierarchy (run_counts.c), the command line (run.c).
  *
  * Functions that fail print the reason to standard error and return false.
  */
@@ -62,6 +62,8 @@ struct run_options {
 	uint64_t print;		/* maximum elements of an output to show */
 	double tolerance;
 	bool time, no_warnings;
+	bool counted;		/* count the requests to the memory hierarchy */
+	char counted_device[512];	/* the device then */
 	const char *perf;	/* names of counters, or NULL */
 	const char *trace;	/* file for the event trace, or NULL */
 };
@@ -96,6 +98,20 @@ bool run_load_arg(struct run_arg *arg);
 bool run_save(const struct run_arg *arg);
 /* Compare an output with a file. @equal: cleared if they differ, with a message */
 bool run_check(unsigned int index, const struct run_arg *arg, run_value tolerance, bool *equal);
+
+/* run_counts.c: counts of the memory hierarchy */
+struct pumice_device;
+struct run_counts;
+
+/*
+ * Write the name of the device of -d, or of its default, in mode counted. Return: false, without a
+ * message, if it is not in this process or its name has more than @bytes.
+ */
+bool run_counted_device(const char *device, char *text, size_t bytes);
+/* Return all counts, to be freed, or NULL. */
+struct run_counts *run_counts_read(struct pumice_device *dev);
+/* Print tables of the requests between two readings. */
+void run_counts_print(FILE *out, const struct run_counts *before, const struct run_counts *after);
 
 /* run_gpu.c: load or assemble, launch, read back outputs */
 bool run_on_gpu(struct run_options *options);

@@ -51,6 +51,8 @@ struct run_gpu {
 	uint32_t counters[RUN_MAX_PERF];
 	uint32_t counter_count;
 
+	struct run_counts *counts;	/* before the first run, or NULL */
+
 	struct pumice_trace *trace;
 	struct perfetto *trace_file;
 	uint64_t lost;			/* events of the trace */
@@ -454,6 +456,27 @@ static bool print_counters(struct run_gpu *g)
 	return true;
 }
 
+static bool begin_counts(struct run_gpu *g)
+{
+	if (!g->o->counted)
+		return true;
+	g->counts = run_counts_read(g->dev);
+	return g->counts;
+}
+
+static bool print_counts(struct run_gpu *g)
+{
+	struct run_counts *now;
+
+	if (!g->counts)
+		return true;
+	now = run_counts_read(g->dev);
+	if (now)
+		run_counts_print(stdout, g->counts, now);
+	free(now);
+	return now;
+}
+
 static bool store_outputs(struct run_gpu *g)
 {
 	for (unsigned int i = 0; i < g->o->arg_count; i++) {
@@ -487,6 +510,7 @@ static void close_gpu(struct run_gpu *g)
 	/* Destroy the context first: it kills a job that timed out. */
 	pumice_context_destroy(g->context);
 	pumice_perfmon_destroy(g->perfmon);
+	free(g->counts);
 	pumice_sync_destroy(g->done);
 	pumice_stream_destroy(g->stream);
 	pumice_kernel_destroy(g->kernel);
@@ -507,8 +531,8 @@ bool run_on_gpu(struct run_options *options)
 		return run_error("out of memory");
 	g->o = options;
 	ok = load_program(g) && open_gpu(g) && place_arguments(g) && make_perfmon(g) &&
-	     build_stream(g) && begin_trace(g) && launch(g) && print_counters(g) &&
-	     check_bounds(g) && store_outputs(g);
+	     build_stream(g) && begin_trace(g) && begin_counts(g) && launch(g) &&
+	     print_counters(g) && print_counts(g) && check_bounds(g) && store_outputs(g);
 	ok &= end_trace(g);
 	close_gpu(g);
 	free(g);

@@ -220,4 +220,7 @@ const struct reg_binding reg_bindings[PUMICE_REG_TABLE_SIZE] = {
 	{ PUMICE_INJ_STATUS, reg_inj_status, NULL },
 	{ PUMICE_INJ_LEFT(0), reg_inj_left, NULL },
 	{ PUMICE_INJ_HITS(0), reg_inj_hits, NULL },
+
+	{ PUMICE_HIER_SELECT, reg_hier_select, reg_hier_select_write },
+	{ PUMICE_HIER_VALUE(0), reg_hier_value, NULL },
 };

@@ -179,6 +179,11 @@ REG_READ(reg_perf_ctrl);
 REG_WRITE(reg_perf_ctrl_write);
 REG_READ(reg_perf_counter);
 
+/* hier.c */
+REG_READ(reg_hier_select);
+REG_WRITE(reg_hier_select_write);
+REG_READ(reg_hier_value);
+
 /* wave.c */
 /* Return the snapshot of the bus that an access comes from. */
 struct gpu_waves *reg_waves(struct pumice_gpu *gpu, const struct reg_access *at);

@@ -197,6 +197,53 @@ def time_repeat_and_counters_are_printed():
     assert lines[3:] == ["CDM_GROUPS: 12 work-groups", "PDS_TASKS: 12 tasks"], out
 
 
+def counts_of(out):
+    """Return {name: words after it} of the rows of the tables that --counted prints."""
+    return {words[0]: words[1:] for words in map(str.split, out.splitlines()) if words}
+
+
+SAXPY_1024 = ["--counted", "--print", "0", "--groups", "16", "--arg", "buf:f32:zero:1024", "--arg",
+              "inout:f32:zero:1024", "--arg", "u32:1024", "--arg", "f32:1", SAXPY]
+
+
+@test
+def counted_prints_hit_rates_of_clients_and_bytes_of_levels():
+    out, _ = run(*SAXPY_1024)
+    rows = counts_of(out)
+    # Whole lines of 128 bytes: 64 of 2048 loads are the first ones of a line.
+    assert rows["usc-load"] == ["2048", "8192", "96.9%", "0.0%", "0.0%", "0", "8192", "0"], out
+    assert rows["usc-store"][:2] == ["1024", "4096"], out
+    assert rows["cdm-stream"][2:5] == ["-", "-", "-"] and rows["cdm-stream"][5] != "0", out
+    assert rows["texture-l1"] == ["0", "0", "-", "0", "0"], out
+    assert "texture" not in rows, out
+    clients = [words for words in rows.values() if len(words) == 8]
+    for column, level in ((6, 3), (7, 4)):
+        assert sum(int(words[column]) for words in clients if words[0].isdigit()) == \
+            int(rows["slc"][level]), out
+
+
+@test
+def counts_are_those_of_the_runs_and_the_same_each_time():
+    once, again = run(*SAXPY_1024)[0], run(*SAXPY_1024)[0]
+    assert once == again, once + again
+    none, twice = (counts_of(run("--repeat", n, *SAXPY_1024)[0]) for n in "02")
+    assert "usc-load" not in none and none["slc"] == ["0", "0", "-", "0", "0"], none
+    assert twice["usc-load"][:2] == ["4096", "16384"], twice
+
+
+@test
+def counted_selects_the_mode_of_a_gpu_in_process():
+    want = run(*SAXPY_1024)[0]
+    for keys in "mode=fast", "mode=counted":
+        assert run(DEVICE[0], f"{DEVICE[1]},{keys}", *SAXPY_1024)[0] == want
+    for device in "inproc", "inproc:":
+        rows = counts_of(run("--device", device, *SAXPY_1024)[0])
+        assert rows["usc-load"][0] == "2048", (device, rows)
+    for device in "drm", "tea", "inproctea", "pid:1", "inproc:fw-gdb=" + "x" * 500:
+        unaccepted("--counted: only a GPU in this process is accepted; add --native", "--device", device,
+                   *SAXPY_1024)
+
+
 @test
 def a_trace_has_the_jobs_work_groups():
     run("--groups", "4", "--repeat", "2", "--trace", "t.json", "--print", "0", "--arg",
@@ -337,7 +384,7 @@ def bad_options_have_their_own_errors():
     unaccepted("--check 0: an argument's number below 64 and a file", "--check", "0", SAXPY)
     unaccepted("--check 1: argument 1 is not an output", "--check", "1=x.npy", "--arg", "u32:1", SAXPY)
     for words in ([SAXPY], ["--arg", "u32:1"], ["--groups", "1,2"], ["--repeat", "2"], ["--time"],
-                  ["--perf", "CDM_GROUPS"], ["--trace", "x.json"], ["--print", "1"],
+                  ["--perf", "CDM_GROUPS"], ["--counted"], ["--trace", "x.json"], ["--print", "1"],
                   ["--check", "0=x.npy"], ["--tolerance", "0.5"], ["--no-warnings"],
                   ["--timeout", "1"],
                   # Written with their defaults

@@ -260,6 +260,13 @@ static int refuse_perfmon(struct pumice_device *dev, const u32 *counters, u32 co
 	return refuse(dev);
 }
 
+static int refuse_row(struct pumice_device *dev, u32 row, u64 *value)
+{
+	(void)row;
+	(void)value;
+	return refuse(dev);
+}
+
 /* Other operations need objects, which cannot be created. */
 static const struct backend_ops attached_ops = {
 	.close = attached_close,
@@ -273,6 +280,7 @@ static const struct backend_ops attached_ops = {
 	.sync_create = refuse_sync,
 	.perf_counter = refuse_counter,
 	.perfmon_create = refuse_perfmon,
+	.hierarchy_row = refuse_row,
 	.trace_open = attached_trace_open,
 	.trace_next = attached_trace_next,
 	.trace_close = attached_trace_close,

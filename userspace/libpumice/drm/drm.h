@@ -132,6 +132,7 @@ int drm_perfmon_create(struct pumice_device *dev, const u32 *counters, u32 count
 		       struct pumice_perfmon **perfmon);
 void drm_perfmon_destroy(struct pumice_perfmon *perfmon);
 int drm_perfmon_read(struct pumice_perfmon *perfmon, u32 flags, u64 *values);
+int drm_hierarchy_row(struct pumice_device *dev, u32 row, u64 *value);
 
 /* trace.c */
 int drm_trace_open(struct pumice_device *dev, u32 entries, struct pumice_trace **trace);

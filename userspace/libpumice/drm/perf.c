@@ -77,3 +77,10 @@ int drm_perfmon_read(struct pumice_perfmon *pm, u32 flags, u64 *values)
 
 	return err == -EBUSY ? fail_perfmon_busy(pm->dev) : err;
 }
+
+int drm_hierarchy_row(struct pumice_device *dev, u32 row, u64 *value)
+{
+	(void)row;
+	(void)value;
+	return fail(dev, EOPNOTSUPP, "hierarchy: the counts are those of all users of the GPU; open inproc");
+}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * In-process backend: performance monitors (hw/perf.h, struct fwif_perf) and
- * statistics.
+ * In-process backend: performance monitors (hw/perf.h, struct fwif_perf),
+ * statistics, and counts of the memory hierarchy.
  *
  * The firmware adds the counts of each job to the
  * monitor's buffer, from which a monitor reads its counters.
@@ -199,4 +199,18 @@ int inproc_perfmon_read(struct pumice_perfmon *base, u32 flags, u64 *values)
 	}
 	pthread_mutex_unlock(&d->lock);
 	return err;
+}
+
+/* The lock protects the selection, which only this function uses. */
+int inproc_hierarchy_row(struct pumice_device *dev, u32 row, u64 *value)
+{
+	struct inproc_device *d = inproc_device(dev);
+	u32 n;
+
+	pthread_mutex_lock(&d->lock);
+	pumice_gpu_mmio_write(d->gpu, 0, PUMICE_HIER_SELECT, row, 4);
+	for (n = 0; n < PUMICE_HIER_VALUE_COUNT; n++)
+		value[n] = pumice_gpu_mmio_read(d->gpu, 0, PUMICE_HIER_VALUE(n), 8);
+	pthread_mutex_unlock(&d->lock);
+	return 0;
 }

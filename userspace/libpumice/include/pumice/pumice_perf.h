@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libpumice, performance counters of selected jobs, and a
- * trace of the events of the GPU. pumice.h includes this.
+ * libpumice, performance counters of selected jobs, counts of the
+ * memory hierarchy, and a trace of the events of the GPU. pumice.h includes this.
  *
  * Errors, threads and lifetimes are as in pumice.h.
  */
@@ -86,6 +86,105 @@ uint32_t pumice_perfmon_id(const struct pumice_perfmon *perfmon);
  * Return: 0; -EBUSY while a job that uses it has not ended; -EINVAL.
  */
 int pumice_perfmon_read(struct pumice_perfmon *perfmon, uint32_t flags, uint64_t *values);
+
+/* ---------------------------------------------- counts of the memory hierarchy */
+
+/**
+ * struct pumice_hierarchy_client - counts of a client, a kind of requests of a unit. The first and
+ * the second level are those of the data or of the texture caches, by its path.
+ */
+struct pumice_hierarchy_client {
+	/** @name: name, such as usc-load */
+	char name[32];
+	/** @requests: as units made them */
+	uint64_t requests;
+	/** @bytes: bytes of these */
+	uint64_t bytes;
+	/** @first_requests: of lines of the first level, atomic operations among them */
+	uint64_t first_requests;
+	/** @first_hits: those whose line it held */
+	uint64_t first_hits;
+	/** @first_misses: those whose line it did not hold */
+	uint64_t first_misses;
+	/** @first_combined: writes that it combined with an earlier one */
+	uint64_t first_combined;
+	/** @second_requests: of the second level */
+	uint64_t second_requests;
+	/** @second_hits: the same */
+	uint64_t second_hits;
+	/** @second_misses: the same */
+	uint64_t second_misses;
+	/** @second_combined: the same */
+	uint64_t second_combined;
+	/** @slc_hits: requests whose line the SLC held */
+	uint64_t slc_hits;
+	/** @slc_misses: those whose line it did not hold */
+	uint64_t slc_misses;
+	/** @slc_bypasses: those for which it allocates no line */
+	uint64_t slc_bypasses;
+	/** @read_bytes: bytes that the SLC read from memory */
+	uint64_t read_bytes;
+	/** @written_bytes: bytes that it wrote to memory */
+	uint64_t written_bytes;
+};
+
+/** struct pumice_hierarchy_level - counts of all caches of a level. */
+struct pumice_hierarchy_level {
+	/** @name: name, such as data-l1 */
+	char name[32];
+	/** @requests: of lines: hits, misses, atomics, combined and bypasses */
+	uint64_t requests;
+	/** @bytes: bytes of these */
+	uint64_t bytes;
+	/** @hits: those whose line was held */
+	uint64_t hits;
+	/** @misses: those whose line was not held */
+	uint64_t misses;
+	/** @atomics: atomic operations that were passed on */
+	uint64_t atomics;
+	/** @combined: writes that were combined with an earlier one */
+	uint64_t combined;
+	/** @bypasses: those for which no line was allocated */
+	uint64_t bypasses;
+	/** @evictions: lines that were replaced */
+	uint64_t evictions;
+	/** @dropped: lines that an atomic operation or an invalidation dropped; of the SLC 0 */
+	uint64_t dropped;
+	/** @fills: reads of lines from the next level; of the SLC 0 */
+	uint64_t fills;
+	/** @read_bytes: bytes read from the next level, or memory */
+	uint64_t read_bytes;
+	/** @writes: writes to the next level; of the SLC lines that were written back */
+	uint64_t writes;
+	/** @written_bytes: bytes written to the next level, or memory */
+	uint64_t written_bytes;
+};
+
+/**
+ * pumice_hierarchy_client_get - get the counts of a client of the memory hierarchy.
+ * @client: from 0 until -ENOENT, mem_client of the hardware reference
+ * @counts: out
+ * @bytes: sizeof(*counts)
+ *
+ * Counts begin when the device is opened in mode counted; in mode fast they are 0. They are exact
+ * when no job runs. Return: 0; -ENOENT past the last; -EOPNOTSUPP for a GPU that is not in this
+ * process.
+ */
+int pumice_hierarchy_client_get(struct pumice_device *dev, uint32_t client,
+				struct pumice_hierarchy_client *counts, size_t bytes);
+
+/**
+ * pumice_hierarchy_level_get - get the counts of a level of caches.
+ * @level: from 0 until -ENOENT, cache of the hardware reference
+ * @counts: out
+ * @bytes: sizeof(*counts)
+ *
+ * As pumice_hierarchy_client_get().
+ *
+ * Return: 0; -ENOENT past the last; -EOPNOTSUPP.
+ */
+int pumice_hierarchy_level_get(struct pumice_device *dev, uint32_t level,
+			       struct pumice_hierarchy_level *counts, size_t bytes);
 
 /* ------------------------------------------------- devices of other processes */
 

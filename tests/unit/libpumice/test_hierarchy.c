@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Counts of the memory hierarchy: fields of the public structures against columns of the registers,
+ * those of a job, and rows and devices that have none. Internal functions.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "drm/drm.h"
+#include "hier.h"
+#include "inproc/inproc.h"
+
+#include <cmocka.h>
+
+#define COUNTED	"inproc:cores=1,threads=0,ram=64,mode=counted"
+#define FAST	"inproc:cores=1,threads=0,ram=64,mode=fast"
+#define GROUPS	8u
+#define LANES	(GROUPS * 64u)
+
+static const char store[] =
+	".group 64\n"
+	".uniforms sh0, 2\n"
+	".input v0, global_x\n"
+	"shl.u32 r1, v0, 2\n"
+	"global_store32 sig0, [one], sh0 + r1, v0\n"
+	"end\n";
+
+static struct pumice_device *open_device(const char *name)
+{
+	struct pumice_device *dev;
+
+	assert_int_equal(pumice_device_open(name, &dev, NULL, 0), 0);
+	return dev;
+}
+
+/* A backend whose columns are different in each row. */
+static int numbered_row(struct pumice_device *dev, u32 row, u64 *value)
+{
+	u32 n;
+
+	(void)dev;
+	for (n = 0; n < PUMICE_HIER_VALUE_COUNT; n++)
+		value[n] = (u64)row << 40 | (n + 1);
+	return 0;
+}
+
+static void structures_have_the_columns_of_their_rows(void **state)
+{
+	struct pumice_device *dev = open_device(FAST);
+	const struct backend_ops *own = dev->ops;
+	struct backend_ops ops = *own;
+	struct pumice_hierarchy_client client;
+	struct pumice_hierarchy_level level;
+	u64 value[PUMICE_HIER_VALUE_COUNT];
+	u32 i;
+
+	(void)state;
+	ops.hierarchy_row = numbered_row;
+	dev->ops = &ops;
+	for (i = 0; i < PUMICE_MEM_CLIENT_COUNT; i++) {
+		assert_int_equal(pumice_hierarchy_client_get(dev, i, &client, sizeof(client)), 0);
+		numbered_row(dev, i, value);
+		assert_int_equal(sizeof(client) - sizeof(client.name),
+				 PUMICE_HIER_CLIENT_NUMBER * sizeof(u64));
+		assert_memory_equal((char *)&client + sizeof(client.name), value,
+				    sizeof(client) - sizeof(client.name));
+	}
+	for (i = 0; i < PUMICE_CACHE_COUNT; i++) {
+		assert_int_equal(pumice_hierarchy_level_get(dev, i, &level, sizeof(level)), 0);
+		numbered_row(dev, PUMICE_HIER_FIRST_LEVEL + i, value);
+		assert_int_equal(sizeof(level) - sizeof(level.name),
+				 PUMICE_HIER_LEVEL_NUMBER * sizeof(u64));
+		assert_memory_equal((char *)&level + sizeof(level.name), value,
+				    sizeof(level) - sizeof(level.name));
+	}
+	dev->ops = own;
+	pumice_device_close(dev);
+}
+
+/* Programs of later versions have larger structures, those of earlier ones smaller. */
+static void structures_are_filled_up_to_their_size(void **state)
+{
+	struct pumice_device *dev = open_device(FAST);
+	struct {
+		struct pumice_hierarchy_level level;
+		u64 later;
+	} larger;
+	struct pumice_hierarchy_client smaller;
+
+	(void)state;
+	memset(&larger, 0xff, sizeof(larger));
+	assert_int_equal(pumice_hierarchy_level_get(dev, 0, &larger.level, sizeof(larger)), 0);
+	assert_int_equal(larger.later, 0);
+	memset(&smaller, 0xff, sizeof(smaller));
+	assert_int_equal(pumice_hierarchy_client_get(dev, 0, &smaller, sizeof(smaller.name)), 0);
+	assert_string_equal(smaller.name, "mmu-table");
+	assert_int_equal(smaller.requests, UINT64_MAX);
+	pumice_device_close(dev);
+}
+
+/* Store a word in each lane. */
+static void run(struct pumice_device *dev)
+{
+	struct pumice_context *context;
+	struct pumice_dispatch dispatch;
+	struct pumice_kernel *kernel;
+	struct pumice_stream *stream;
+	struct pumice_bo *bo;
+	struct pumice_vm *vm;
+	u32 uniforms[2];
+	u64 va, start;
+
+	assert_int_equal(pumice_vm_create(dev, &vm), 0);
+	assert_int_equal(pumice_context_create(vm, PUMICE_PRIORITY_NORMAL, &context), 0);
+	assert_int_equal(pumice_stream_create(vm, 65536, &stream), 0);
+	assert_int_equal(pumice_kernel_assemble(vm, "store", store, &kernel), 0);
+	assert_int_equal(pumice_bo_create(dev, LANES * sizeof(u32), vm, &bo), 0);
+	assert_int_equal(pumice_vm_place(vm, bo, 0, &va), 0);
+	uniforms[0] = (u32)va;
+	uniforms[1] = (u32)(va >> 32);
+	pumice_dispatch_init(&dispatch, kernel);
+	dispatch.groups[0] = GROUPS;
+	dispatch.uniforms = uniforms;
+	dispatch.uniform_words = 2;
+	assert_int_equal(pumice_stream_dispatch(stream, &dispatch), 0);
+	assert_int_equal(pumice_stream_end(stream, &start), 0);
+	assert_int_equal(pumice_context_run(context, start, PUMICE_FOREVER, NULL), 0);
+	pumice_context_destroy(context);
+	pumice_stream_destroy(stream);
+	pumice_kernel_destroy(kernel);
+	pumice_vm_destroy(vm);
+	pumice_bo_destroy(bo);
+}
+
+static struct pumice_hierarchy_client stores(struct pumice_device *dev)
+{
+	struct pumice_hierarchy_client c;
+
+	assert_int_equal(pumice_hierarchy_client_get(dev, PUMICE_MEM_CLIENT_USC_STORE, &c,
+						     sizeof(c)), 0);
+	assert_string_equal(c.name, "usc-store");
+	return c;
+}
+
+static void requests_of_a_job_are_counted_in_mode_counted_only(void **state)
+{
+	struct pumice_device *counted = open_device(COUNTED), *fast = open_device(FAST);
+	struct pumice_hierarchy_level l;
+	u32 i;
+
+	(void)state;
+	run(counted);
+	run(fast);
+	assert_int_equal(stores(counted).requests, LANES);
+	assert_int_equal(stores(counted).bytes, LANES * sizeof(u32));
+	assert_int_equal(stores(fast).requests, 0);
+	for (i = 0; i < PUMICE_CACHE_COUNT; i++) {
+		assert_int_equal(pumice_hierarchy_level_get(counted, i, &l, sizeof(l)), 0);
+		assert_int_equal(l.requests, l.hits + l.misses + l.atomics + l.combined +
+						     l.bypasses);
+		assert_int_equal(!l.requests, strncmp(l.name, "texture", 7) == 0);
+	}
+	pumice_device_close(counted);
+	pumice_device_close(fast);
+}
+
+static void rows_that_do_not_exist_are_refused(void **state)
+{
+	struct pumice_device *dev = open_device(FAST);
+	struct pumice_hierarchy_client client;
+	struct pumice_hierarchy_level level;
+
+	(void)state;
+	assert_int_equal(pumice_hierarchy_client_get(dev, PUMICE_MEM_CLIENT_COUNT, &client,
+						     sizeof(client)), -ENOENT);
+	assert_string_equal(pumice_device_error(dev),
+			    "hierarchy: unknown client 39: the last one is 38");
+	assert_int_equal(pumice_hierarchy_level_get(dev, PUMICE_CACHE_COUNT, &level,
+						    sizeof(level)), -ENOENT);
+	assert_string_equal(pumice_device_error(dev),
+			    "hierarchy: unknown level 5: the last one is 4");
+	assert_int_equal(pumice_hierarchy_level_get(dev, UINT32_MAX, &level, sizeof(level)),
+			 -ENOENT);
+	pumice_device_close(dev);
+}
+
+/* Their counts are those of all users. */
+static void the_kernel_driver_has_no_counts_for_programs(void **state)
+{
+	struct pumice_device *dev = open_device(FAST);
+	u64 value[PUMICE_HIER_VALUE_COUNT];
+
+	(void)state;
+	assert_int_equal(drm_hierarchy_row(dev, 0, value), -EOPNOTSUPP);
+	assert_non_null(strstr(pumice_device_error(dev), "all users of the GPU"));
+	pumice_device_close(dev);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(structures_have_the_columns_of_their_rows),
+		cmocka_unit_test(structures_are_filled_up_to_their_size),
+		cmocka_unit_test(requests_of_a_job_are_counted_in_mode_counted_only),
+		cmocka_unit_test(rows_that_do_not_exist_are_refused),
+		cmocka_unit_test(the_kernel_driver_has_no_counts_for_programs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+/* Counts of the memory hierarchy: columns of hw/hier.h as the fields of the public structures. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "hier.h"
+#include "internal.h"
+#include "pumice_names.h"
+
+int pumice_hierarchy_client_get(struct pumice_device *dev, uint32_t client,
+				struct pumice_hierarchy_client *counts, size_t bytes)
+{
+	struct pumice_hierarchy_client all = { 0 };
+	u64 v[PUMICE_HIER_VALUE_COUNT];
+	int err;
+
+	if (client >= PUMICE_MEM_CLIENT_COUNT)
+		return fail(dev, ENOENT, "hierarchy: unknown client %u: the last one is %u", client,
+			    PUMICE_MEM_CLIENT_COUNT - 1);
+	err = dev->ops->hierarchy_row(dev, client, v);
+	if (err)
+		return err;
+	snprintf(all.name, sizeof(all.name), "%s", pumice_mem_client_str(client));
+	all.requests = v[PUMICE_HIER_CLIENT_REQUESTS];
+	all.bytes = v[PUMICE_HIER_CLIENT_BYTES];
+	all.first_requests = v[PUMICE_HIER_CLIENT_FIRST_REQUESTS];
+	all.first_hits = v[PUMICE_HIER_CLIENT_FIRST_HITS];
+	all.first_misses = v[PUMICE_HIER_CLIENT_FIRST_MISSES];
+	all.first_combined = v[PUMICE_HIER_CLIENT_FIRST_COMBINED];
+	all.second_requests = v[PUMICE_HIER_CLIENT_SECOND_REQUESTS];
+	all.second_hits = v[PUMICE_HIER_CLIENT_SECOND_HITS];
+	all.second_misses = v[PUMICE_HIER_CLIENT_SECOND_MISSES];
+	all.second_combined = v[PUMICE_HIER_CLIENT_SECOND_COMBINED];
+	all.slc_hits = v[PUMICE_HIER_CLIENT_SLC_HITS];
+	all.slc_misses = v[PUMICE_HIER_CLIENT_SLC_MISSES];
+	all.slc_bypasses = v[PUMICE_HIER_CLIENT_SLC_BYPASSES];
+	all.read_bytes = v[PUMICE_HIER_CLIENT_READ_BYTES];
+	all.written_bytes = v[PUMICE_HIER_CLIENT_WRITTEN_BYTES];
+	put_sized(counts, bytes, &all, sizeof(all));
+	return 0;
+}
+
+int pumice_hierarchy_level_get(struct pumice_device *dev, uint32_t level,
+			       struct pumice_hierarchy_level *counts, size_t bytes)
+{
+	struct pumice_hierarchy_level all = { 0 };
+	u64 v[PUMICE_HIER_VALUE_COUNT];
+	int err;
+
+	if (level >= PUMICE_CACHE_COUNT)
+		return fail(dev, ENOENT, "hierarchy: unknown level %u: the last one is %u", level,
+			    PUMICE_CACHE_COUNT - 1);
+	err = dev->ops->hierarchy_row(dev, PUMICE_HIER_FIRST_LEVEL + level, v);
+	if (err)
+		return err;
+	snprintf(all.name, sizeof(all.name), "%s", pumice_cache_str(level));
+	all.requests = v[PUMICE_HIER_LEVEL_REQUESTS];
+	all.bytes = v[PUMICE_HIER_LEVEL_BYTES];
+	all.hits = v[PUMICE_HIER_LEVEL_HITS];
+	all.misses = v[PUMICE_HIER_LEVEL_MISSES];
+	all.atomics = v[PUMICE_HIER_LEVEL_ATOMICS];
+	all.combined = v[PUMICE_HIER_LEVEL_COMBINED];
+	all.bypasses = v[PUMICE_HIER_LEVEL_BYPASSES];
+	all.evictions = v[PUMICE_HIER_LEVEL_EVICTIONS];
+	all.dropped = v[PUMICE_HIER_LEVEL_DROPPED];
+	all.fills = v[PUMICE_HIER_LEVEL_FILLS];
+	all.read_bytes = v[PUMICE_HIER_LEVEL_READ_BYTES];
+	all.writes = v[PUMICE_HIER_LEVEL_WRITES];
+	all.written_bytes = v[PUMICE_HIER_LEVEL_WRITTEN_BYTES];
+	put_sized(counts, bytes, &all, sizeof(all));
+	return 0;
+}
