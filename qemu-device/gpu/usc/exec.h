@@ -328,6 +328,11 @@ void exec_drop(struct exec *x, u32 lanes);
 
 /* Return whether the wave that is at a work-group copy executes it for its group now. */
 bool usc_copy_executes(const struct exec *x);
+/*
+ * Store words of on-chip memory to va, without a request to the memory hierarchy. Returns false
+ * with x->fault set on a fault.
+ */
+bool usc_copy_store(struct exec *x, const u32 *chip, u64 va, u32 words);
 
 /* Prepare x for waves of a group. */
 void usc_exec_group(struct exec *x, struct usc *usc, unsigned int group);

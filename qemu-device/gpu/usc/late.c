@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Data of loads, texture reads, ray queries and bursts that arrive when their signal is done.
+ * Data of loads, texture reads, ray queries, bursts and copies that arrive when their signal is
+ * done.
  *
  * Source: document 002, "Global memory"; hw/isa.xml: before the signal is done the destination of
- * an access is neither read nor written.
+ * an access is neither read nor written, nor is the source of a work-group copy to memory written.
  *
  * Instructions are executed as usual, one at a time; then the data are moved from the destination
  * to a copy of the store, and arrive later:
@@ -21,7 +22,7 @@
  * row for each sample: of the samples that were live when the load was issued. Shared registers,
  * local memory and slot registers are ranges of words: late_copy.c.
  *
- * Limits: stores are executed at issue.
+ * Limits: stores of registers are executed at issue.
  */
 #include "late_state.h"
 
@@ -225,7 +226,7 @@ static void rows_arrive(const struct exec *x, enum usc_base base, u32 rows, u32 
 }
 
 /* Make loads arrive whose signals the wave has waited for, or that are complete at a clock. */
-static void arrive(const struct exec *x, u32 signals, u64 clock)
+static void arrive(struct exec *x, u32 signals, u64 clock)
 {
 	const struct usc_task *task = late_task_of(x);
 	const struct late_wave *wave = late_wave_of(x);
@@ -463,6 +464,8 @@ bool usc_late_begin(struct exec *x, const struct usc_insn *i, struct usc_late_st
 		arrive(x, 0, exec_clock(x, i));
 	else if (!check(x, i))
 		return false;
+	if (x->exit == USC_EXIT_FAULT)
+		return false;
 	s->signals = signals_waited(x, i);
 	if (i->loads == USC_LOADS_REGISTERS && !late_loads_slot(i))
 		begin_load(x, i, s);
@@ -471,12 +474,14 @@ bool usc_late_begin(struct exec *x, const struct usc_insn *i, struct usc_late_st
 	return true;
 }
 
-void usc_late_end(struct exec *x, const struct usc_insn *i, const struct usc_late_step *s)
+bool usc_late_end(struct exec *x, const struct usc_insn *i, const struct usc_late_step *s)
 {
 	if (s->lanes)
 		each_register(x, i, USC_DST, s->lanes, load_row);
 	else
 		late_copy_end(x, i, s);
+	/* Accesses are complete in the order in which they began, not in that of the waits. */
 	if (s->signals)
-		arrive(x, s->signals, 0);
+		arrive(x, s->signals, late_poisons(x) ? 0 : exec_clock(x, i) + 1);
+	return x->exit != USC_EXIT_FAULT;
 }

@@ -3,6 +3,10 @@
  * Words of the common store, of local memory and of slot registers that arrive late: of copies by
  * a work-group, of bursts, and of loads to slot registers. See late.c.
  *
+ * A copy to memory reads its source and writes memory when it is complete, so that a program that
+ * overwrites the source before stores the new words. Addresses are checked at issue, and again
+ * when the words are stored: a fault then is one of the copy, in the wave that has waited.
+ *
  * They are ranges of words, which several waves can have: of a work-group copy each wave of the
  * group has one, of a load to a slot register each wave that executes it together with the others,
  * since each has to wait; the data arrive for all with the first.
@@ -17,8 +21,17 @@
 
 /* ------------------------------------------------------------------- arrival */
 
+/* Store the words of a copy to memory. Other threads may access them after this. */
+static void store_copy(struct exec *x, const struct late_range *range)
+{
+	if (!usc_copy_store(x, late_store_of(x, range->store) + range->first, range->va,
+			    range->words))
+		exec_mmu_fault(x, &x->program->insn[range->pc]);
+	atomic_thread_fence(memory_order_seq_cst);
+}
+
 /* The words of a range arrive, for all waves that have it. */
-static void range_arrives(const struct exec *x, const struct late_range *range)
+static void range_arrives(struct exec *x, const struct late_range *range)
 {
 	const struct usc_run *run = &x->usc->run[late_task_of(x)->group];
 	const u32 *data = x->usc->late->data[range->store];
@@ -26,7 +39,9 @@ static void range_arrives(const struct exec *x, const struct late_range *range)
 
 	if (range->arrived)
 		return;
-	for (u32 n = range->first; n < range->first + range->words; n++)
+	if (range->copied)
+		store_copy(x, range);
+	for (u32 n = range->first; !range->copied && n < range->first + range->words; n++)
 		store[n] = data[n];
 	for (u32 w = 0; w < run->waves; w++) {
 		struct late_wave *wave = &x->usc->late->wave[run->wave[w]];
@@ -46,17 +61,20 @@ static void remove_range(struct late_wave *wave, u32 n)
 	memmove(&wave->range[n], &wave->range[n + 1], (wave->ranges - n) * sizeof(wave->range[0]));
 }
 
-void late_ranges_arrive(const struct exec *x, u32 signals, u64 clock)
+void late_ranges_arrive(struct exec *x, u32 signals, u64 clock)
 {
 	struct late_wave *wave = late_wave_of(x);
+	u32 n = 0;
 
-	for (u32 n = wave->ranges; n-- > 0;) {
+	while (n < wave->ranges) {
 		const struct late_range range = wave->range[n];
 
-		if (!(signals >> range.signal & 1) && range.when > clock)
-			continue;
-		range_arrives(x, &range);
-		remove_range(wave, n);
+		if ((signals >> range.signal & 1) || range.when <= clock) {
+			range_arrives(x, &range);
+			remove_range(wave, n);
+		} else {
+			n++;
+		}
 	}
 }
 
@@ -80,7 +98,7 @@ static bool report_word(struct exec *x, const struct usc_insn *i, const struct l
 				    write);
 }
 
-/* Check words of a store. */
+/* Check words of a store: those that are copied to memory may be read. */
 static bool check_range(struct exec *x, const struct usc_insn *i, enum late_store store, u32 first,
 			u32 words, bool write)
 {
@@ -90,7 +108,7 @@ static bool check_range(struct exec *x, const struct usc_insn *i, enum late_stor
 		const struct late_range *range = &wave->range[n];
 
 		if (range->store == store && first < range->first + range->words &&
-		    range->first < first + words)
+		    range->first < first + words && (write || !range->copied))
 			return report_word(x, i, range, max_u32(first, range->first), write);
 	}
 	return true;
@@ -314,7 +332,7 @@ static void keep_range(struct exec *x, const struct usc_insn *i, u32 first, u32 
 			const struct late_range range = wave->range[n];
 
 			if (range.store == store && range.first < first + words &&
-			    first < range.first + range.words)
+			    first < range.first + range.words && !range.copied)
 				range_arrives(x, &range);
 		}
 	}
@@ -346,7 +364,25 @@ static bool has_to_wait(const struct exec *x, const struct usc_insn *i, u32 inde
 		       (x->usc->late->wave[index].joined ||
 			(x->usc->run[late_task_of(x)->group].together >> wave->in_group & 1));
 	return pumice_usc_is_group_copy(i->op) &&
-	       (i->loads == USC_LOADS_LOCAL || wave->slot == slot);
+	       (i->loads != USC_LOADS_SHARED || wave->slot == slot);
+}
+
+/* Add a range to the waves that have to wait for it. @slot: as has_to_wait() */
+static void add_to_waves(struct exec *x, const struct usc_insn *i, struct late_range *range,
+			 u32 slot)
+{
+	const struct usc_run *run = &x->usc->run[late_task_of(x)->group];
+
+	for (u32 w = 0; w < run->waves; w++) {
+		const struct usc_wave *wave = &x->usc->wave[run->wave[w]];
+
+		if (wave == x->wave || x->usc->late->wave[run->wave[w]].joined)
+			range->when = wave->done[i->sig[0]];
+		else	/* it is at the same instruction, and passes it next */
+			range->when = wave->clock + 1 + USC_GLOBAL_LATENCY;
+		if (has_to_wait(x, i, run->wave[w], slot))
+			add_range(x, run->wave[w], range);
+	}
 }
 
 /*
@@ -354,7 +390,6 @@ static bool has_to_wait(const struct exec *x, const struct usc_insn *i, u32 inde
  */
 static void load_range(struct exec *x, const struct usc_insn *i, u32 first, u32 slot)
 {
-	const struct usc_run *run = &x->usc->run[late_task_of(x)->group];
 	const enum late_store where = store_loaded(i);
 	u32 *store = late_store_of(x, where), *data = x->usc->late->data[where];
 	struct late_range range = {
@@ -368,16 +403,26 @@ static void load_range(struct exec *x, const struct usc_insn *i, u32 first, u32 
 		store[n] = late_poisons(x) ? PUMICE_USC_POISON : data[n];
 		data[n] = loaded;
 	}
-	for (u32 w = 0; w < run->waves; w++) {
-		const struct usc_wave *wave = &x->usc->wave[run->wave[w]];
+	add_to_waves(x, i, &range, slot);
+}
 
-		if (wave == x->wave || x->usc->late->wave[run->wave[w]].joined)
-			range.when = wave->done[i->sig[0]];
-		else	/* it is at the same instruction, and passes it next */
-			range.when = wave->clock + 1 + USC_GLOBAL_LATENCY;
-		if (has_to_wait(x, i, run->wave[w], slot))
-			add_range(x, run->wave[w], &range);
-	}
+/* Return whether an instruction is a work-group copy to memory. */
+static bool copies_to_memory(const struct usc_insn *i)
+{
+	return pumice_usc_is_group_copy(i->op) && i->loads == USC_LOADS_NONE;
+}
+
+/* All waves of the group have to wait before they write the source, or access the destination. */
+static void begin_store(struct exec *x, const struct usc_insn *i, u32 first)
+{
+	struct late_range range = {
+		.copy = x->usc->late->copies, .va = exec_base(x, i),
+		.pc = (u32)(i - x->program->insn), .first = first, .words = i->words,
+		.copied = true, .signal = i->sig[0],
+		.store = copies_shared(i) ? LATE_COMMON : LATE_LOCAL,
+	};
+
+	add_to_waves(x, i, &range, x->wave->slot);
 }
 
 /* Determine whether this wave's lanes load a slot register: of a task's waves, the first's do. */
@@ -409,9 +454,11 @@ void late_copy_begin(struct exec *x, const struct usc_insn *i, struct usc_late_s
 {
 	if (late_loads_slot(i)) {
 		begin_slot_load(x, i, s);
-	} else if (i->loads != USC_LOADS_NONE && executes(x, i) && copy_range(x, i, &s->first)) {
+	} else if ((i->loads != USC_LOADS_NONE || copies_to_memory(i)) && executes(x, i) &&
+		   copy_range(x, i, &s->first)) {
 		s->words = i->words;
-		each_loaded(x, i, s->first, keep_range);
+		if (!copies_to_memory(i))
+			each_loaded(x, i, s->first, keep_range);
 	}
 }
 
@@ -419,7 +466,10 @@ void late_copy_end(struct exec *x, const struct usc_insn *i, const struct usc_la
 {
 	if (s->words) {
 		x->usc->late->copies++;
-		each_loaded(x, i, s->first, load_range);
+		if (copies_to_memory(i))
+			begin_store(x, i, s->first);
+		else
+			each_loaded(x, i, s->first, load_range);
 	}
 	if (late_loads_slot(i))
 		end_slot_load(x);

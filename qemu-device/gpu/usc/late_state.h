@@ -24,11 +24,14 @@ struct late_row {
 
 enum late_store { LATE_COMMON, LATE_LOCAL, LATE_SLOTS, LATE_STORES };
 
-/* Words of a store that a wave has to wait for. */
+/* Words of a store that a wave has to wait for: that are loaded, or copied to memory. */
 struct late_range {
 	u64 when;
 	u64 copy;		/* number of the copy, burst or load: equal in its waves */
+	u64 va;			/* of a copy to memory: its destination */
+	u32 pc;			/* and its instruction */
 	u32 first, words;
+	bool copied;		/* to memory: the words are its source */
 	u8 signal;
 	u8 store;		/* enum late_store */
 	bool arrived;		/* with the wait of another wave */
@@ -105,9 +108,9 @@ bool late_check_index(struct exec *x, const struct usc_insn *i, u32 offset);
 
 /*
  * late_copy.c: make ranges arrive whose signals the wave has waited for, or that are complete at a
- * clock.
+ * clock. A copy to memory may set x->exit to USC_EXIT_FAULT.
  */
-void late_ranges_arrive(const struct exec *x, u32 signals, u64 clock);
+void late_ranges_arrive(struct exec *x, u32 signals, u64 clock);
 /* Check the index of an operand, and the words of the common store or slot that it names. */
 bool late_check_words(struct exec *x, const struct usc_insn *i, enum usc_place place, bool write);
 /* Check the words of local memory that the active lanes access. */
