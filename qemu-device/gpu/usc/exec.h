@@ -53,7 +53,7 @@ struct exec {
 	u32 done;			/* instructions before that */
 	u32 slice;			/* instructions allowed */
 	u32 valid;			/* lanes with an instance */
-	bool exclusive;			/* no other wave of the group can run */
+	bool exclusive;			/* no other wave can run instead */
 	bool detail;			/* count the detailed counters of hw/perf.h */
 	bool stepped;			/* run an instruction at a time: step.h */
 	bool pause;			/* end the slice here: see exec_check_stop() */
@@ -334,6 +334,8 @@ bool usc_copy_executes(const struct exec *x);
  */
 bool usc_copy_store(struct exec *x, const u32 *chip, u64 va, u32 words);
 
+/* Return whether waves are run an instruction at a time: for counts, requests, or late data. */
+bool usc_is_stepped(const struct usc *usc);
 /* Prepare x for waves of a group. */
 void usc_exec_group(struct exec *x, struct usc *usc, unsigned int group);
 /* Run a wave from i until it leaves, an instruction at a time (step.c). */
