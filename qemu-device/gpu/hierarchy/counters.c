@@ -103,6 +103,8 @@ static void add_slc(const struct hierarchy *h, struct hierarchy_level *out)
 		out->requests.misses += bank->misses;
 		out->bypasses += bank->bypasses;
 		out->evictions += bank->evictions;
+		out->dropped += bank->dropped;
+		out->fills += bank->fills;
 		out->read_bytes += bank->read_bytes;
 		out->written_bytes += bank->written_bytes;
 		out->writes += bank->written_lines;

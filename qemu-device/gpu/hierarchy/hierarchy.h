@@ -69,7 +69,7 @@ struct hierarchy_level {
 	struct level_client requests;
 	u64 bypasses;		/* SLC only */
 	u64 evictions, dropped;
-	u64 fills, read_bytes;	/* from the next level, or memory */
+	u64 fills, read_bytes;	/* from the next level, or memory; of the SLC without bypasses */
 	u64 writes, written_bytes;
 };
 

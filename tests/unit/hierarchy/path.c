@@ -485,7 +485,9 @@ static void sweep(struct path *p, enum pumice_cache cache, struct path_store *st
 		sum->lines++;
 		if (drops) {
 			sum->lost_bytes += path_dirty_bytes(p, &line);
-			p->level[cache].dropped += cache != PUMICE_CACHE_SLC;
+			p->level[cache].dropped++;
+			if (cache == PUMICE_CACHE_SLC)
+				p->bank[bank].dropped++;
 			model_drop(&store->tags, way);
 			continue;
 		}

@@ -148,9 +148,9 @@ struct pumice_hierarchy_level {
 	uint64_t bypasses;
 	/** @evictions: lines that were replaced */
 	uint64_t evictions;
-	/** @dropped: lines that an atomic operation or an invalidation dropped; of the SLC 0 */
+	/** @dropped: lines that an atomic operation or an invalidation dropped */
 	uint64_t dropped;
-	/** @fills: reads of lines from the next level; of the SLC 0 */
+	/** @fills: reads of lines from the next level, or memory */
 	uint64_t fills;
 	/** @read_bytes: bytes read from the next level, or memory */
 	uint64_t read_bytes;
