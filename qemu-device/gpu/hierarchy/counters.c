@@ -154,6 +154,16 @@ void hierarchy_bif_counters(struct hierarchy *h, u32 bif, struct bif_counters *o
 	pthread_mutex_unlock(&h->lock);
 }
 
+u64 hierarchy_invalid(struct hierarchy *h)
+{
+	u64 count;
+
+	pthread_mutex_lock(&h->lock);
+	count = h->invalid;
+	pthread_mutex_unlock(&h->lock);
+	return count;
+}
+
 u32 hierarchy_bifs(const struct hierarchy *h)
 {
 	return h->bifs;
