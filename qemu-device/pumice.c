@@ -38,8 +38,9 @@
  *
  * - `slc-kib`, `data-l1-bytes`, `data-l2-bytes`, `texture-l1-bytes`,
  *   `texture-l2-bytes`
- *   Caches: of the GPU; of half a core and of a core. Powers of two. They are
- *   reported, and modelled in mode counted.
+ *   Caches: of the GPU; of half a core and of a core. Powers of two, with at
+ *   least a line for each way (hw/presets.h). They are reported, and modelled
+ *   in mode counted.
  *
  * - `mode`
  *   fast, or counted: every request of the GPU to memory passes the modelled
@@ -674,7 +675,8 @@ static const VMStateDescription pumice_vmstate = {
 
 #define PUMICE_CACHE_RANGE \
     "a power of two from " PUMICE_LIMIT_TEXT(PUMICE_MIN_CACHE_BYTES) " to " \
-    PUMICE_LIMIT_TEXT(PUMICE_MAX_CACHE_BYTES) "; modelled in mode counted"
+    PUMICE_LIMIT_TEXT(PUMICE_MAX_CACHE_BYTES) ", at least a line for each way " \
+    "of the preset; modelled in mode counted"
 
 /* Set the descriptions for "-device pumice,help". */
 static void pumice_describe_properties(ObjectClass *klass)
@@ -723,7 +725,8 @@ static void pumice_describe_properties(ObjectClass *klass)
     object_class_property_set_description(klass, "slc-kib",
         "system level cache, KiB, a power of two from "
         PUMICE_LIMIT_TEXT(PUMICE_MIN_SLC_KIB) " to "
-        PUMICE_LIMIT_TEXT(PUMICE_MAX_SLC_KIB) "; modelled in mode counted");
+        PUMICE_LIMIT_TEXT(PUMICE_MAX_SLC_KIB) ", at least a line for each way "
+        "of each bank; modelled in mode counted");
     object_class_property_set_description(klass, "data-l1-bytes",
         "data cache of half a core, bytes, " PUMICE_CACHE_RANGE);
     object_class_property_set_description(klass, "data-l2-bytes",
