@@ -766,17 +766,27 @@ static void pumice_set_inject(Object *obj, const char *value, Error **errp)
     }
 }
 
+#define PUMICE_DEFAULT_MODE "fast"  /* of pumice_gpu_config.mode */
+#define PUMICE_MODES "pumice: mode must be fast, counted or strict"
+
 static char *pumice_get_mode(Object *obj, Error **errp)
 {
     PumiceState *s = PUMICE(obj);
 
-    return g_strdup(s->gpu ? pumice_gpu_mode(s->gpu) : s->params.mode);
+    if (s->gpu) {
+        return g_strdup(pumice_gpu_mode(s->gpu));
+    }
+    return g_strdup(s->params.mode[0] ? s->params.mode : PUMICE_DEFAULT_MODE);
 }
 
 static void pumice_set_mode(Object *obj, const char *value, Error **errp)
 {
     PumiceState *s = PUMICE(obj);
 
+    if (!value[0]) {
+        error_setg(errp, PUMICE_MODES);
+        return;
+    }
     if (!s->gpu) {
         /* A name that is too long is refused with all that are unknown. */
         g_strlcpy(s->params.mode, value, sizeof(s->params.mode));
@@ -795,7 +805,7 @@ static void pumice_set_mode(Object *obj, const char *value, Error **errp)
         error_setg(errp, "pumice: out of memory for mode %s", value);
         break;
     default:
-        error_setg(errp, "pumice: mode must be fast, counted or strict");
+        error_setg(errp, PUMICE_MODES);
         break;
     }
 }
