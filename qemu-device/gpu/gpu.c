@@ -21,6 +21,8 @@
 #define CDM_LOOK	8u	/* of them, between two checks for waiters */
 #define USC_BUDGET	8192u	/* wave instructions */
 #define USC_SLOW_BUDGET	64u	/* the same, while slow memory is injected */
+/* The same in detailed modes: the accesses of 32 lanes, each some 0.5 us, are an instruction. */
+#define USC_DETAILED_BUDGET 32u
 
 #define LOG_BYTES	256
 
@@ -449,7 +451,8 @@ static bool step_usc(void *opaque, unsigned int index, const _Atomic bool *stop)
 	if (gpu->slow_until[index] ||
 	    inject_armed(&gpu->inject, PUMICE_INJECT_KIND_SLOW_MEMORY))
 		return step_slow_usc(gpu, index, stop);
-	return usc_step(gpu->usc[index], USC_BUDGET, stop);
+	return usc_step(gpu->usc[index],
+			mmu_is_detailed(&gpu->mmu) ? USC_DETAILED_BUDGET : USC_BUDGET, stop);
 }
 
 /* Allocation and release. */

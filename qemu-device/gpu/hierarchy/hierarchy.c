@@ -235,6 +235,7 @@ void hierarchy_reset(struct hierarchy *h)
 		bif_reset(h->bif[i]);
 	slc_reset(h->slc);
 	memset(h->made, 0, sizeof(h->made));
+	h->invalid = 0;
 	memset(h->queued, 0, sizeof(h->queued));
 	pthread_mutex_unlock(&h->lock);
 }
@@ -301,14 +302,18 @@ static void route(struct hierarchy *h, const struct mem_request *request)
 
 bool hierarchy_request(struct hierarchy *h, const struct mem_request *request)
 {
-	if (!is_valid(h, request))
-		return false;
+	const bool valid = is_valid(h, request);
+
 	pthread_mutex_lock(&h->lock);
-	h->made[request->client].requests++;
-	h->made[request->client].bytes += request->bytes;
-	route(h, request);
+	if (valid) {
+		h->made[request->client].requests++;
+		h->made[request->client].bytes += request->bytes;
+		route(h, request);
+	} else {
+		h->invalid++;
+	}
 	pthread_mutex_unlock(&h->lock);
-	return true;
+	return valid;
 }
 
 void hierarchy_drain(struct hierarchy *h)

@@ -28,6 +28,7 @@
 #include <stddef.h>
 
 #include "../fault.h"
+#include "../host_line.h"
 #include "pumice_formats.h"
 
 struct inject;
@@ -178,8 +179,13 @@ struct mmu {
 		      u64 arg1);
 	void *event_opaque;
 
-	/* Performance counters, over all units and resets. */
+	/*
+	 * Performance counters, over all units and resets. Every thread adds to them at each walk,
+	 * so they are apart from what units read at each access, the pointers above.
+	 */
+	u8 apart_before[HOST_LINE];
 	_Atomic u64 misses, faults, invalidations;
+	u8 apart_after[HOST_LINE];
 };
 
 /* Tag of an entry for a page of 1 << shift bytes. */

@@ -179,14 +179,26 @@ static struct level_client *client_of(struct path *p, enum pumice_cache cache, u
 	return &p->client[client].second;
 }
 
+/* Return the bytes that a request reads or writes: a combined write may have gaps. */
+static u32 bytes_of(const struct path_piece *piece)
+{
+	u32 count = 0, byte;
+
+	if (piece->kind != SLC_WRITE)
+		return piece->to - piece->from;
+	for (byte = piece->from; byte < piece->to; byte++)
+		count += piece->written[byte];
+	return count;
+}
+
 static void count(struct path *p, enum pumice_cache cache, const struct path_piece *piece)
 {
 	struct level_client *client = client_of(p, cache, piece->client);
 
 	p->level[cache].requests.requests++;
-	p->level[cache].requests.bytes += piece->to - piece->from;
+	p->level[cache].requests.bytes += bytes_of(piece);
 	client->requests++;
-	client->bytes += piece->to - piece->from;
+	client->bytes += bytes_of(piece);
 }
 
 static void level_perform(struct path *p, enum pumice_cache cache, const struct path_piece *piece);
@@ -199,10 +211,10 @@ static void pass_on(struct path *p, enum pumice_cache cache, const struct path_p
 
 	if (piece->kind == SLC_READ) {
 		level->fills++;
-		level->read_bytes += piece->to - piece->from;
+		level->read_bytes += bytes_of(piece);
 	} else if (piece->kind == SLC_WRITE) {
 		level->writes++;
-		level->written_bytes += piece->to - piece->from;
+		level->written_bytes += bytes_of(piece);
 	}
 	if (cache == PUMICE_CACHE_DATA_L1)
 		level_perform(p, PUMICE_CACHE_DATA_L2, piece);
@@ -485,7 +497,9 @@ static void sweep(struct path *p, enum pumice_cache cache, struct path_store *st
 		sum->lines++;
 		if (drops) {
 			sum->lost_bytes += path_dirty_bytes(p, &line);
-			p->level[cache].dropped += cache != PUMICE_CACHE_SLC;
+			p->level[cache].dropped++;
+			if (cache == PUMICE_CACHE_SLC)
+				p->bank[bank].dropped++;
 			model_drop(&store->tags, way);
 			continue;
 		}

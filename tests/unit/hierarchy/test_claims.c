@@ -487,8 +487,10 @@ static void invalid_requests_are_refused(void **state)
 	bad[7].write = true;
 	bad[8].client = PUMICE_MEM_CLIENT_TEXTURE;
 	bad[8].atomic = true;
-	for (i = 0; i < 9; i++)
+	for (i = 0; i < 9; i++) {
 		assert_false(hierarchy_request(h, &bad[i]));
+		assert_int_equal(hierarchy_invalid(h), i + 1);
+	}
 	assert_int_equal(of_client(PUMICE_MEM_CLIENT_USC_LOAD).requests, 0);
 	assert_true(hierarchy_request(h, &good));
 }

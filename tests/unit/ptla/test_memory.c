@@ -429,6 +429,37 @@ static u32 random_command(struct fixture *fx, u32 type, u32 *at)
 	return words[type];
 }
 
+static void count_bytes(void *opaque, const struct mmu_request *request)
+{
+	if (request->unit != PUMICE_UNIT_NONE)	/* else a walk of the MMU */
+		*(u64 *)opaque += request->bytes;
+}
+
+/* In detailed modes the requests for a piece take longer than the copy: one piece is a step. */
+static void steps_are_a_piece_in_detailed_modes(void **state)
+{
+	static const _Atomic bool stop;
+	u64 before, bytes = 0, most = 0;
+	struct fixture fx;
+
+	(void)state;
+	fx_setup(&fx);
+	mmu_set_request(&fx.mmu, count_bytes, &bytes);
+	fx_copy(&fx, DATA, DATA + 3000000, 1000000);
+	fx_halt(&fx);
+	fx_start(&fx);
+	while (!fx.ends) {
+		before = bytes;
+		ptla_step(fx.ptla, 0, &stop);
+		most = bytes - before > most ? bytes - before : most;
+	}
+	assert_int_equal(fx.end, DM_DONE);
+	assert_true(bytes >= 2 * 1000000);
+	/* Both sides of 64 KiB. */
+	assert_in_range(most, 65536, 2 * 65536);
+	fx_teardown(&fx);
+}
+
 /* Random streams and structures: they end, fault or are aborted. */
 static void random_streams_do_no_harm(void **state)
 {
@@ -556,6 +587,7 @@ int main(void)
 		cmocka_unit_test(aborts_stop_endless_streams),
 		cmocka_unit_test(a_reset_drops_both_levels_of_the_tlbs),
 		cmocka_unit_test(steps_are_bounded),
+		cmocka_unit_test(steps_are_a_piece_in_detailed_modes),
 		cmocka_unit_test(random_streams_do_no_harm),
 	};
 
