@@ -193,6 +193,8 @@ static void run_command(struct cdm *cdm, const struct cdm_command *cmd, unsigned
 	default:
 		if (run_control(cdm, cmd))
 			cdm->phase = CDM_FETCH;
+		if (cdm->walk.swept)
+			*cost = UINT_MAX;
 		break;
 	}
 }

@@ -22,16 +22,22 @@ struct dm_flush {
 			    .invalidate = (in).data || (in).code || (in).invalidate,	\
 			    .scope = (u8)(in).scope })
 
-/* Execute a flush of a job in context ctx, after the work before it. In fast mode: nothing. */
-static inline void dm_flush(const struct mmu *mmu, unsigned int ctx, const struct dm_flush *flush)
+/*
+ * Execute a flush of a job in context ctx, after the work before it. In fast mode: nothing. Returns
+ * whether it was an operation, which takes as long as the caches have lines of the context: then
+ * the caller ends its step, in which it may hold the device lock, so that the time of a step is at
+ * most that of one operation.
+ */
+static inline bool dm_flush(const struct mmu *mmu, unsigned int ctx, const struct dm_flush *flush)
 {
-	if (!flush->clean && !flush->invalidate)
-		return;
+	if (!mmu->cache_op || (!flush->clean && !flush->invalidate))
+		return false;
 	mmu_cache_op(mmu, &(struct mmu_cache_op){
 		.kind = flush->invalidate ? MMU_CACHE_INVALIDATE : MMU_CACHE_CLEAN,
 		.scope = (enum pumice_mem_scope)flush->scope, .usc = MMU_ALL_USCS, .ctx = ctx,
 		.first = 0, .last = UINT64_MAX,
 	});
+	return true;
 }
 
 #endif

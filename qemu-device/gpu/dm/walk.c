@@ -129,6 +129,7 @@ static bool write_marker(const struct dm_walk_access *access,
 bool dm_walk_control(struct dm_walk *walk, const struct dm_walk_access *access,
 		     enum pumice_cdm_type type, const struct dm_control *control, u64 next)
 {
+	walk->swept = false;
 	switch (type) {
 	case PUMICE_CDM_TYPE_CALL:
 		return call(walk, access, control->call.addr, next);
@@ -146,7 +147,7 @@ bool dm_walk_control(struct dm_walk *walk, const struct dm_walk_access *access,
 			return false;
 		break;
 	case PUMICE_CDM_TYPE_FLUSH:
-		dm_flush(access->mmu, access->ctx, &control->flush);
+		walk->swept = dm_flush(access->mmu, access->ctx, &control->flush);
 		break;
 	default:	/* FENCE */
 		break;

@@ -85,6 +85,7 @@ static enum vdm_dispatch_result make(struct vdm *vdm, struct vdm_core *core)
 			return VDM_DISPATCH_WAIT;
 		case VDM_WALK_END:
 			return VDM_DISPATCH_WAIT;
+		case VDM_WALK_SWEPT:
 		case VDM_WALK_STOPPED:
 			return VDM_DISPATCH_AGAIN;
 		}

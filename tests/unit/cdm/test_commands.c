@@ -233,6 +233,37 @@ static void a_flush_waits_as_a_fence_does(void **state)
 	}
 }
 
+static u32 cache_ops;
+
+static void count_cache_op(void *opaque, const struct mmu_cache_op *op)
+{
+	(void)opaque;
+	(void)op;
+	cache_ops++;
+}
+
+/* The step has the device lock, and an operation may take as long as all lines of the caches. */
+static void a_flush_ends_the_step_in_detailed_modes(void **state)
+{
+	struct cdm_fixture *fx = cdmfx_create();
+	u32 n;
+
+	(void)state;
+	mmu_set_cache_op(&fx->mmu, count_cache_op, NULL);
+	for (n = 0; n < 8; n++)
+		put_flush(fx, true, false);
+	put_halt(fx);
+	cdmfx_start(fx);
+	for (n = 0; n < 8; n++) {
+		cache_ops = 0;
+		assert_true(cdm_step(fx->cdm, 8));
+		assert_int_equal(cache_ops, 1);
+	}
+	cdmfx_finish(fx);
+	assert_int_equal(fx->end, DM_DONE);
+	cdmfx_destroy(fx);
+}
+
 static void time_stamps_and_markers_wait_if_requested(void **state)
 {
 	struct cdm_fixture *fx = cdmfx_create();
@@ -340,6 +371,7 @@ int main(void)
 		cmocka_unit_test(a_link_to_an_unmapped_address_faults_there),
 		cmocka_unit_test(an_endless_chain_respects_its_budget_and_can_be_aborted),
 		cmocka_unit_test(a_flush_waits_as_a_fence_does),
+		cmocka_unit_test(a_flush_ends_the_step_in_detailed_modes),
 		cmocka_unit_test(time_stamps_and_markers_wait_if_requested),
 		cmocka_unit_test(unwritable_pages_are_a_write_fault),
 		cmocka_unit_test(counters_count_commands_groups_and_time),

@@ -279,6 +279,40 @@ static void a_flush_waits_for_the_draws_before_it(void **state)
 	}
 }
 
+static void count_flush(void *opaque, const struct mmu_cache_op *op)
+{
+	(void)opaque;
+	(void)op;
+	flushes++;
+}
+
+/* With the device lock held: between two of them the lock is released. */
+static void a_flush_ends_the_step_in_detailed_modes(void **state)
+{
+	struct vdm_fixture *fx = vdmfx_create(1);
+	const _Atomic bool stop = true;
+	struct stream s = { .words = 0 };
+	u32 n;
+
+	(void)state;
+	flushes = 0;
+	mmu_set_cache_op(&fx->base->mmu, count_flush, NULL);
+	for (n = 0; n < 8; n++)
+		put_flush(&s, 0);
+	finish(fx, &s);
+	assert_true(vdmfx_start(fx, 10));
+	while (!flushes)
+		vdm_core_step(fx->vdm, 0, &stop);
+	for (n = 1; n < 8; n++) {
+		assert_int_equal(flushes, n);
+		vdm_core_step(fx->vdm, 0, &stop);
+	}
+	vdmfx_run(fx);
+	assert_int_equal(flushes, 8);
+	assert_int_equal(fx->ended[DM_DONE], 1);
+	vdmfx_destroy(fx);
+}
+
 /* Scopes beyond the last one, and reserved bits; the next job runs. */
 static void bad_flushes_are_refused(void **state)
 {
@@ -313,6 +347,7 @@ int main(void)
 		cmocka_unit_test(a_task_needs_state),
 		cmocka_unit_test(a_job_with_tasks_can_be_stopped_at_any_step),
 		cmocka_unit_test(a_flush_waits_for_the_draws_before_it),
+		cmocka_unit_test(a_flush_ends_the_step_in_detailed_modes),
 		cmocka_unit_test(bad_flushes_are_refused),
 	};
 
