@@ -104,8 +104,11 @@ void mmu_invalidate(u64 catalogue, u64 start, u64 end)
 {
 	u32 ctx = find(catalogue);
 
-	if (!ctx)
+	if (!ctx) {
+		/* The host may free tables of which another context has left lines. */
+		caches_flush_tables();
 		return;
+	}
 	log_event(FWIF_LOG_MMU_INVALIDATE, ctx, (u32)(start >> 12), (u32)(end >> 12));
 	if (start > end) {
 		caches_flush(ctx);
