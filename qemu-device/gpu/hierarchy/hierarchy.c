@@ -266,7 +266,8 @@ static void direct(struct hierarchy *h, const struct mem_request *request)
 		.kind = request->atomic ? SLC_ATOMIC :
 			request->write	? SLC_WRITE :
 					  SLC_READ,
-		.bypass = pumice_client_table[request->client].slc == PUMICE_MEM_SLC_BYPASS,
+		.bypass = request->bypass ||
+			  pumice_client_table[request->client].slc == PUMICE_MEM_SLC_BYPASS,
 	};
 	u32 left = request->bytes;
 

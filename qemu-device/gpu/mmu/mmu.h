@@ -108,7 +108,7 @@ struct mmu_request {
 	u32 kind;	/* of the unit's requests, 0 or 1: hw/clients.xml */
 	u32 place;	/* core + 1 of the unit, or 0 outside of the cores */
 	u32 usc;	/* USC that the unit belongs to or works for, over all cores */
-	unsigned int ctx;
+	unsigned int ctx;	/* of walks: whose tables, or MMU_TABLES of the MMU's own */
 	u64 addr;	/* virtual; of walks: the bus address */
 	u64 bytes;	/* not 0 */
 	enum pumice_access access;

@@ -284,11 +284,20 @@ static void assert_selected(u32 op, bool job, bool other, bool tables)
 static void the_firmware_selects_a_context_the_tables_or_all(void **state)
 {
 	(void)state;
-	assert_selected(OP(SYSTEM, JOB_CTX) | INVALIDATE, true, false, false);
-	assert_selected(OP(SYSTEM, JOB_CTX + 1) | CLEAN | INVALIDATE, false, true, false);
+	assert_selected(OP(GPU, JOB_CTX) | INVALIDATE, false, false, false);
+	assert_selected(OP(SYSTEM, JOB_CTX) | CLEAN, false, false, false);
 	assert_selected(OP(SYSTEM, MMU_TABLES) | INVALIDATE, false, false, true);
 	assert_selected(OP(SYSTEM, 0) | ALL | INVALIDATE, true, true, true);
 	assert_selected(OP(GPU, 0) | ALL | INVALIDATE, false, false, false);
+}
+
+/* The CPU has changed some for new mappings, with no other operation before the next job. */
+static void a_context_without_lines_has_none_of_tables(void **state)
+{
+	(void)state;
+	assert_selected(OP(SYSTEM, JOB_CTX) | INVALIDATE, true, false, true);
+	assert_selected(OP(SYSTEM, JOB_CTX + 1) | CLEAN | INVALIDATE, false, true, true);
+	assert_selected(OP(SYSTEM, JOB_CTX) | CLEAN | INVALIDATE | RANGE, false, false, false);
 }
 
 static void set_range(struct fixture *fx, u64 first, u64 last)
@@ -506,6 +515,7 @@ int main(void)
 		cmocka_unit_test(the_firmware_operates_as_far_as_its_scope),
 		cmocka_unit_test(the_firmware_operates_on_all_cores),
 		cmocka_unit_test(the_firmware_selects_a_context_the_tables_or_all),
+		cmocka_unit_test(a_context_without_lines_has_none_of_tables),
 		cmocka_unit_test(the_firmware_selects_a_range),
 		cmocka_unit_test(bad_operations_of_the_firmware_are_logged_and_do_nothing),
 		cmocka_unit_test(operations_in_fast_mode_are_only_counted),
