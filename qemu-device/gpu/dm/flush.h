@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Flushes: the command of all control streams that operates on caches.
+ * Flushes: the command of all control streams that operates on caches, and the operations that
+ * commands imply which wait until stores are visible.
  *
- * Source: hw/formats.xml, cdm_flush. No document describes it. Software of the job's context
+ * Source: hw/formats.xml, cdm_flush. No document describes them. Software of the job's context
  * writes streams: operations are on lines of this context only, and an invalidation writes dirty
  * lines before, since they may have data of others.
  */
@@ -38,6 +39,24 @@ static inline bool dm_flush(const struct mmu *mmu, unsigned int ctx, const struc
 		.first = 0, .last = UINT64_MAX,
 	});
 	return true;
+}
+
+/*
+ * Make stores of the work before a command visible to the work after it, on all cores: they are
+ * written to the SLC, and lines of the cores, which may have former data, are dropped. As
+ * dm_flush().
+ */
+static inline bool dm_fence(const struct mmu *mmu, unsigned int ctx)
+{
+	return dm_flush(mmu, ctx, &(struct dm_flush){ .clean = true, .invalidate = true,
+						      .scope = PUMICE_MEM_SCOPE_GPU });
+}
+
+/* The same for the CPU, which observes a word that a command writes afterwards. */
+static inline bool dm_publish(const struct mmu *mmu, unsigned int ctx)
+{
+	return dm_flush(mmu, ctx, &(struct dm_flush){ .clean = true,
+						      .scope = PUMICE_MEM_SCOPE_SYSTEM });
 }
 
 #endif

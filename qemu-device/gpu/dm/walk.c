@@ -139,10 +139,14 @@ bool dm_walk_control(struct dm_walk *walk, const struct dm_walk_access *access,
 		walk->pc = control->link.addr;
 		return true;
 	case PUMICE_CDM_TYPE_TIMESTAMP:
+		if (control->timestamp.wait)
+			walk->swept = dm_publish(access->mmu, access->ctx);
 		if (!write_time(access, control->timestamp.addr))
 			return false;
 		break;
 	case PUMICE_CDM_TYPE_MARKER:
+		if (control->marker.wait)
+			walk->swept = dm_publish(access->mmu, access->ctx);
 		if (!write_marker(access, &control->marker))
 			return false;
 		break;
@@ -150,6 +154,7 @@ bool dm_walk_control(struct dm_walk *walk, const struct dm_walk_access *access,
 		walk->swept = dm_flush(access->mmu, access->ctx, &control->flush);
 		break;
 	default:	/* FENCE */
+		walk->swept = dm_fence(access->mmu, access->ctx);
 		break;
 	}
 	walk->pc = next;
