@@ -269,6 +269,28 @@ static void failed_jobs_are_cleaned_before_they_are_reported(void **state)
 	assert_int_equal(records, 0);
 }
 
+/* Its fragment job, which has no operation on the SLC, runs. */
+static void refused_geometry_jobs_have_the_operations_of_their_start(void **state)
+{
+	struct caches *f = *state;
+	const u32 ctx = bind(f);
+	const u32 start[] = { FLUSH | SCOPE(SYSTEM) | CTX(ctx), FLUSH | SCOPE(SYSTEM) };
+	u32 dm;
+
+	for (dm = 0; dm < FWIF_DM_COUNT; dm++) {
+		struct fx_context *c = &f->c[dm];
+		struct fwif_cccb_compute *job = (void *)(c->cccb + c->write);
+		const u32 seqno = dm == FWIF_DM_CDM ? 2 : 1;
+
+		put_job(f, c, seqno, FWIF_CACHES_ALL);
+		job->stream = 1ull << PUMICE_MMU_VA_BITS;
+		watch(f->r, c, seqno);
+		fx_submit(f->r, c);
+		assert_int_equal(fx_result(c, seqno)->fault, PUMICE_FAULT_MMU_ADDRESS);
+		assert_ops(start, dm == FWIF_DM_VDM ? 2 : 0);
+	}
+}
+
 static void wrong_flags_break_the_context(void **state)
 {
 	struct caches *f = *state;
@@ -536,6 +558,7 @@ int main(void)
 		TEST(operations_surround_a_job),
 		TEST(each_flag_has_its_own_operation),
 		TEST(failed_jobs_are_cleaned_before_they_are_reported),
+		TEST(refused_geometry_jobs_have_the_operations_of_their_start),
 		TEST(wrong_flags_break_the_context),
 		TEST(older_devices_get_no_operations),
 		TEST(changed_mappings_leave_no_stale_lines),
