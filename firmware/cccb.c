@@ -80,7 +80,12 @@ static bool split_type(struct command *cmd)
 	case FWIF_CCCB_UPDATE:
 		return !cmd->caches;
 	default:
-		return !(cmd->caches & ~FWIF_CACHES_ALL);
+		if (cmd->caches & ~FWIF_CACHES_ALL)
+			return false;
+		/* Buffers of an older host are coherent, too, and it has no flags. */
+		if (boot_host_minor() < FWIF_CACHES_SINCE)
+			cmd->caches = FWIF_CACHES_ALL;
+		return true;
 	}
 }
 

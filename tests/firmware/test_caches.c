@@ -291,6 +291,24 @@ static void refused_geometry_jobs_have_the_operations_of_their_start(void **stat
 	}
 }
 
+/* Its buffers are coherent, too, and its driver has no flags. */
+static void jobs_of_older_hosts_have_all_operations(void **state)
+{
+	struct caches *f = *state;
+	const u32 ctx = bind(f);
+	const u32 all[] = { FLUSH | SCOPE(SYSTEM) | CTX(ctx), CLEAN | SCOPE(SYSTEM) | CTX(ctx) };
+	u32 i;
+
+	for (i = 1; i <= 2; i++) {
+		f->r->boot->version = FWIF_VERSION_MAJOR << 16 | (FWIF_CACHES_SINCE - i % 2);
+		watch(f->r, &f->c[FWIF_DM_TDM], i);
+		put_job(f, &f->c[FWIF_DM_TDM], i, 0);
+		fx_submit(f->r, &f->c[FWIF_DM_TDM]);
+		end(f, FWIF_DM_TDM);
+		assert_ops(all, i == 1 ? 2 : 0);
+	}
+}
+
 static void wrong_flags_break_the_context(void **state)
 {
 	struct caches *f = *state;
@@ -559,6 +577,7 @@ int main(void)
 		TEST(each_flag_has_its_own_operation),
 		TEST(failed_jobs_are_cleaned_before_they_are_reported),
 		TEST(refused_geometry_jobs_have_the_operations_of_their_start),
+		TEST(jobs_of_older_hosts_have_all_operations),
 		TEST(wrong_flags_break_the_context),
 		TEST(older_devices_get_no_operations),
 		TEST(changed_mappings_leave_no_stale_lines),
