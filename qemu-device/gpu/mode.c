@@ -104,7 +104,7 @@ static void cache_op(void *opaque, const struct mmu_cache_op *op)
 	for (; usc < end; usc++) {
 		switch (op->kind) {
 		case MMU_CACHE_FENCE:
-			hierarchy_fence(gpu->hierarchy, usc, scope);
+			hierarchy_fence(gpu->hierarchy, usc, scope, range.ctx);
 			break;
 		case MMU_CACHE_CLEAN:
 			hierarchy_clean(gpu->hierarchy, usc, scope, &range);

@@ -125,7 +125,7 @@ enum mmu_cache_kind { MMU_CACHE_FENCE, MMU_CACHE_CLEAN, MMU_CACHE_INVALIDATE, MM
 #define MMU_ALL_CONTEXTS	(~0u)			/* and the tables */
 #define MMU_TABLES		PUMICE_MMU_CONTEXTS	/* addresses are bus addresses */
 
-/* An operation on the lines of a context. FENCE is on all lines, and of one USC. */
+/* An operation on the lines of a context. FENCE is of one USC, and without a range. */
 struct mmu_cache_op {
 	enum mmu_cache_kind kind;
 	enum pumice_mem_scope scope;

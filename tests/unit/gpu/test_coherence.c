@@ -185,6 +185,30 @@ static void operations_are_on_lines_of_the_context_alone(void **state)
 	fx_destroy(fx);
 }
 
+/* Store to a line of another context, as far as the L1 of the core. */
+static void store_of_another(struct fixture *fx)
+{
+	assert_true(hierarchy_request(fx->gpu->hierarchy, &(struct mem_request){
+		.client = PUMICE_MEM_CLIENT_USC_STORE, .place = USC, .ctx = JOB_CTX + 1,
+		.addr = JOB_DATA, .bytes = LINE, .write = true,
+	}));
+	hierarchy_fence(fx->gpu->hierarchy, USC, HIERARCHY_GROUP, CACHE_ANY_CTX);
+}
+
+/* A barrier of a program does not write lines of other processes. */
+static void fences_are_on_lines_of_the_context_alone(void **state)
+{
+	const struct pumice_usc_insn fence = INSN(MEM_FENCE, .func = PUMICE_USC_SCOPE_SYSTEM);
+	struct fixture *fx = create();
+
+	(void)state;
+	store_of_another(fx);
+	run_program(fx, &fence);
+	assert_reach(fx, &in_memory);
+	assert_false(held(fx, PUMICE_CACHE_SLC, JOB_CTX + 1, JOB_DATA));
+	fx_destroy(fx);
+}
+
 /* Of 32 words from the last word of the line: that line and the next one. */
 static void a_range_selects_the_lines_of_its_bytes(void **state)
 {
@@ -551,6 +575,7 @@ int main(void)
 		cmocka_unit_test(programs_clean_as_far_as_their_scope),
 		cmocka_unit_test(programs_invalidate_without_loss),
 		cmocka_unit_test(operations_are_on_lines_of_the_context_alone),
+		cmocka_unit_test(fences_are_on_lines_of_the_context_alone),
 		cmocka_unit_test(a_range_selects_the_lines_of_its_bytes),
 		cmocka_unit_test(the_firmware_operates_as_far_as_its_scope),
 		cmocka_unit_test(the_firmware_operates_on_all_cores),
