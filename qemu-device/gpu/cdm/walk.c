@@ -118,6 +118,7 @@ static void run_indirect(struct cdm *cdm, const struct cdm_command *cmd, unsigne
 		stop_here(cdm, PUMICE_FAULT_CDM_STATE);
 		return;
 	}
+	dm_fence(cdm->config.mmu, cdm->job.ctx);
 	if (!mmu_read(cdm->config.mmu, &cdm->tlb, cdm->job.ctx, ind->addr, counts, sizeof(counts),
 		      PUMICE_ACCESS_READ, PUMICE_UNIT_CDM, &fault)) {
 		dm_stop_fault(&cdm->run, &fault);
@@ -175,6 +176,8 @@ static void run_command(struct cdm *cdm, const struct cdm_command *cmd, unsigned
 		cdm->walk.pc = next_addr(cdm, cmd);
 		break;
 	case PUMICE_CDM_TYPE_LAUNCH:
+		if (cmd->launch.after)
+			dm_fence(cdm->config.mmu, cdm->job.ctx);
 		run_launch(cdm, cmd, &cmd->launch, cost);
 		break;
 	case PUMICE_CDM_TYPE_LAUNCH_INDIRECT:
@@ -189,6 +192,8 @@ static void run_command(struct cdm *cdm, const struct cdm_command *cmd, unsigned
 	default:
 		if (run_control(cdm, cmd))
 			cdm->phase = CDM_FETCH;
+		if (cdm->walk.swept)
+			*cost = UINT_MAX;
 		break;
 	}
 }

@@ -267,7 +267,8 @@ static void direct(struct hierarchy *h, const struct mem_request *request)
 		.kind = request->atomic ? SLC_ATOMIC :
 			request->write	? SLC_WRITE :
 					  SLC_READ,
-		.bypass = pumice_client_table[request->client].slc == PUMICE_MEM_SLC_BYPASS,
+		.bypass = request->bypass ||
+			  pumice_client_table[request->client].slc == PUMICE_MEM_SLC_BYPASS,
 	};
 	u32 left = request->bytes;
 
@@ -366,9 +367,10 @@ static void clean_slc(struct hierarchy *h, const struct cache_range *range, stru
 	add_swept(sum, &swept);
 }
 
-struct level_swept hierarchy_fence(struct hierarchy *h, u32 usc, enum hierarchy_scope scope)
+struct level_swept hierarchy_fence(struct hierarchy *h, u32 usc, enum hierarchy_scope scope,
+				   u32 ctx)
 {
-	const struct cache_range all = cache_range_all(CACHE_ANY_CTX);
+	const struct cache_range all = cache_range_all(ctx);
 	struct level_swept sum = { 0 };
 	struct hierarchy_core *core;
 

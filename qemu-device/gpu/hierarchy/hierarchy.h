@@ -94,10 +94,11 @@ void hierarchy_drain(struct hierarchy *h);
 
 /*
  * Make earlier writes of a USC visible in a scope. GROUP and CORE: pass on the open lines of its
- * MCU L0; GPU: and write the dirty lines of its core to the SLC; SYSTEM: and those of the SLC to
- * memory.
+ * MCU L0; GPU: and write the dirty lines of a context, or CACHE_ANY_CTX, of its core to the SLC;
+ * SYSTEM: and those of the SLC to memory.
  */
-struct level_swept hierarchy_fence(struct hierarchy *h, u32 usc, enum hierarchy_scope scope);
+struct level_swept hierarchy_fence(struct hierarchy *h, u32 usc, enum hierarchy_scope scope,
+				   u32 ctx);
 /*
  * Write dirty lines of a range, or all if range is NULL, to the level after the scope. The USC
  * selects the core, and is ignored by GPU and SYSTEM. GROUP has no dirty lines but open ones.

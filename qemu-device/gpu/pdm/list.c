@@ -138,6 +138,7 @@ enum outcome {
 	DONE,
 	FULL,		/* the FIFOs of all cores are full */
 	HELD,		/* waits for tiles; the command is executed again */
+	SWEPT,		/* has operated on caches: the piece ends */
 	FAULTED,	/* *fault is set */
 };
 
@@ -266,8 +267,7 @@ static enum outcome run_flush(struct pdm *pdm, const struct pdm_command *cmd,
 {
 	if (pdm->list.open)
 		return refuse(pdm, PUMICE_FAULT_PDM_TILE_OPEN, fault);
-	dm_flush(pdm->config.mmu, pdm->job.ctx, &cmd->flush);
-	return DONE;
+	return dm_flush(pdm->config.mmu, pdm->job.ctx, &cmd->flush) ? SWEPT : DONE;
 }
 
 static enum outcome run(struct pdm *pdm, const struct pdm_command *cmd, struct gpu_fault *fault)

@@ -231,7 +231,7 @@ static void fetch(struct ptla *ptla, struct ptla_unit *unit)
 	ptla->traced = trace_span_begin(ptla->trace,
 					command_event(ptla, PUMICE_TRACE_PHASE_BEGIN));
 	if (c->type == PUMICE_TDM_TYPE_FLUSH)
-		dm_flush(ptla->mmu, ptla->job.ctx, &c->flush);
+		c->extra = dm_flush(ptla->mmu, ptla->job.ctx, &c->flush) ? STEP_COST : 0;
 	if (!c->pieces) {
 		complete_command(ptla);
 		return;

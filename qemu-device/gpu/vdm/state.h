@@ -350,6 +350,7 @@ void vdm_wake_all(const struct vdm *vdm);
 enum vdm_walk_result {
 	VDM_WALK_CHUNK, VDM_WALK_ON, VDM_WALK_END, VDM_WALK_STOPPED,
 	VDM_WALK_LOAD,	/* continue after vdm_walk_loaded() */
+	VDM_WALK_SWEPT,	/* a flush has operated on caches: end the step */
 	VDM_WALK_HELD,	/* the draw waits for a task without instances, or a flush for draws */
 };
 enum vdm_walk_result vdm_walk(struct vdm *vdm, struct vdm_chunk *chunk, u32 *cost);

@@ -96,6 +96,9 @@ static void requests_of_a_job_are_counted_in_its_clients(void **state)
 	assert_int_equal(stream.first.requests, 0);
 	assert_int_equal(stream.slc.bypasses, stream.slc.requests);
 	assert_true(table.requests);
+	/* Those of the firmware's window, which the host changes without any operation. */
+	assert_true(table.slc.bypasses);
+	assert_true(table.slc.hits + table.slc.misses);
 	assert_true(code.requests);
 	assert_true(code.first.requests);
 	assert_true(read.requests);

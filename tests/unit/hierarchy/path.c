@@ -527,15 +527,16 @@ static void sweep_slc(struct path *p, const struct cache_range *range, bool drop
 		sweep(p, PUMICE_CACHE_SLC, &p->slc[i], i, range, drops, sum);
 }
 
-struct level_swept path_fence(struct path *p, u32 usc, enum hierarchy_scope scope)
+struct level_swept path_fence(struct path *p, u32 usc, enum hierarchy_scope scope, u32 ctx)
 {
+	const struct cache_range range = { .ctx = ctx, .first = 0, .last = ~0ull };
 	struct level_swept sum = { 0 };
 
 	flush(p, usc, 1);
 	if (scope >= HIERARCHY_GPU)
-		sweep_l2(p, usc / p->config.uscs, NULL, false, &sum);
+		sweep_l2(p, usc / p->config.uscs, &range, false, &sum);
 	if (scope == HIERARCHY_SYSTEM)
-		sweep_slc(p, NULL, false, &sum);
+		sweep_slc(p, &range, false, &sum);
 	return sum;
 }
 

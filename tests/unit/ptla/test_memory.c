@@ -553,6 +553,35 @@ static void flushes_run_between_the_copies_around_them(void **state)
 	}
 }
 
+static void count_flush(void *opaque, const struct mmu_cache_op *op)
+{
+	(void)op;
+	++*(u32 *)opaque;
+}
+
+/* The step has the device lock, and an operation may take as long as all lines of the caches. */
+static void a_flush_ends_the_step_in_detailed_modes(void **state)
+{
+	const _Atomic bool stop = false;
+	struct fixture fx;
+	u32 count = 0, n;
+
+	(void)state;
+	fx_setup(&fx);
+	mmu_set_cache_op(&fx.mmu, count_flush, &count);
+	for (n = 0; n < 8; n++)
+		put_flush(&fx, flush_word(0, true, false));
+	fx_halt(&fx);
+	fx_start(&fx);
+	for (n = 1; n <= 8; n++) {
+		assert_true(ptla_step(fx.ptla, 0, &stop));
+		assert_int_equal(count, n);
+	}
+	while (!fx.ends)
+		ptla_step(fx.ptla, 0, &stop);
+	fx_teardown(&fx);
+}
+
 /* Scopes beyond the last one, and reserved bits; the next job runs. */
 static void bad_flushes_fault(void **state)
 {
@@ -581,6 +610,7 @@ int main(void)
 		cmocka_unit_test(commands_run_in_sequence),
 		cmocka_unit_test(bad_commands_fault),
 		cmocka_unit_test(flushes_run_between_the_copies_around_them),
+		cmocka_unit_test(a_flush_ends_the_step_in_detailed_modes),
 		cmocka_unit_test(bad_flushes_fault),
 		cmocka_unit_test(streams_begin_at_words),
 		cmocka_unit_test(faults_within_copies_report_the_address),
