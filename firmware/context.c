@@ -9,6 +9,7 @@
 #include "boot.h"
 #include "context.h"
 #include "log.h"
+#include "os.h"
 #include "pumice_formats.h"
 #include "window.h"
 
@@ -16,18 +17,59 @@
 /* Words of struct fwif_context that the host writes. */
 #define HOST_WORDS	(__builtin_offsetof(struct fwif_context, cccb_read) / 4)
 
-static struct context table[FWIF_MAX_CONTEXTS];
-static struct context_list free_list = CONTEXT_LIST_EMPTY;
+static struct context table[FWIF_MAX_CONTEXTS + (PUMICE_OS_COUNT - 1) * FWIF_MAX_OS_CONTEXTS];
+static struct context_list free_list[PUMICE_OS_COUNT];
 static u16 bucket[BUCKETS];
+
+/* Return the section of a virtual GPU, so that none can use up the contexts of another. */
+static struct context *first_of(u32 os)
+{
+	return os ? &table[FWIF_MAX_CONTEXTS + (os - 1) * FWIF_MAX_OS_CONTEXTS] : table;
+}
+
+static struct context *end_of(u32 os)
+{
+	return first_of(os) + (os ? FWIF_MAX_OS_CONTEXTS : FWIF_MAX_CONTEXTS);
+}
 
 void context_init(void)
 {
+	struct context *c;
 	u32 i;
 
-	for (i = 0; i < BUCKETS; i++)
+	for (i = 0; i < BUCKETS && !os_number; i++)
 		bucket[i] = CONTEXT_NONE;
-	for (i = 0; i < FWIF_MAX_CONTEXTS; i++)
-		context_list_push(&free_list, &table[i]);
+	free_list[os_number] = (struct context_list)CONTEXT_LIST_EMPTY;
+	for (c = first_of(os_number); c < end_of(os_number); c++)
+		context_list_push(&free_list[os_number], c);
+}
+
+void context_visit_working(void (*visit)(struct context *c))
+{
+	struct context *c;
+
+	for (c = first_of(os_number); c < end_of(os_number); c++)
+		if (c->place > PLACE_IDLE)
+			visit(c);
+}
+
+bool context_any_work(u32 os)
+{
+	const struct context *c;
+
+	for (c = first_of(os); c < end_of(os); c++)
+		if (c->place > PLACE_IDLE)
+			return true;
+	return false;
+}
+
+void context_release_all(void)
+{
+	struct context *c;
+
+	for (c = first_of(os_number); c < end_of(os_number); c++)
+		if (c->place == PLACE_IDLE)
+			context_release(c);
 }
 
 u32 context_number(const struct context *c)
@@ -102,7 +144,8 @@ static void fill(struct context *c, u32 addr, const struct fwif_context *f)
 	c->stuck = f->stuck;
 	c->flips = f->flips;
 	c->flips_write = 0;
-	c->catalogue = f->catalogue;
+	c->catalogue = os_vm(f->catalogue);
+	c->os = (u8)os_number;
 	c->read = 0;
 	c->write = 0;
 	c->seqno = 0;
@@ -133,9 +176,9 @@ enum fwif_status context_new(u32 addr, struct context **context)
 	    !window_write32(addr + __builtin_offsetof(struct fwif_context, state),
 			    FWIF_CONTEXT_OK))
 		return FWIF_STATUS_INVALID;
-	if (context_list_empty(&free_list))
+	if (context_list_empty(&free_list[os_number]))
 		return FWIF_STATUS_NO_SPACE;
-	c = context_list_pop(&free_list);
+	c = context_list_pop(&free_list[os_number]);
 	fill(c, addr, &host);
 	c->state = FWIF_CONTEXT_OK;
 	c->hash_next = *bucket_of(addr);
@@ -154,25 +197,25 @@ void context_release(struct context *c)
 	*link = c->hash_next;
 	log_event(FWIF_LOG_CONTEXT_RELEASED, c->id, 0, 0);
 	c->place = PLACE_FREE;
-	context_list_push(&free_list, c);
+	context_list_push(&free_list[os_number], c);
 }
 
 bool context_uses(u64 catalogue)
 {
-	u32 i;
+	const struct context *c;
 
-	for (i = 0; i < FWIF_MAX_CONTEXTS; i++)
-		if (table[i].place > PLACE_IDLE && table[i].catalogue == catalogue)
+	for (c = first_of(os_number); c < end_of(os_number); c++)
+		if (c->place > PLACE_IDLE && c->catalogue == catalogue)
 			return true;
 	return false;
 }
 
 bool context_uses_scene(u32 scene)
 {
-	u32 i;
+	const struct context *c;
 
-	for (i = 0; i < FWIF_MAX_CONTEXTS; i++)
-		if (table[i].place >= PLACE_READY && table[i].scene == scene)
+	for (c = first_of(os_number); c < end_of(os_number); c++)
+		if (c->place >= PLACE_READY && c->scene == scene)
 			return true;
 	return false;
 }

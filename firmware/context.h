@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Contexts (document 000, "Device Driver"): the table of contexts, and lists
- * of them.
+ * Contexts (document 000, "Device Driver"): the table of contexts, in which each
+ * virtual GPU has a section of its own, and lists of them.
  *
  * A context is on one list at most, which its place identifies. All functions
  * are called with interrupts off.
@@ -37,7 +37,7 @@ struct context {
 	u32 stuck;		/* fw address of struct fwif_stuck, or 0 */
 	u32 flips;		/* fw address of struct fwif_flips, or 0 */
 	u32 save;		/* fw address for the state of a job, or 0: never switched out */
-	u64 catalogue;
+	u64 catalogue;		/* with its virtual GPU: os_vm() */
 
 	/* Client CCB, offsets in bytes. */
 	u32 read;
@@ -70,6 +70,7 @@ struct context {
 	u32 times_version;	/* of its times in struct fwif_context */
 
 	u32 state;		/* enum fwif_context_state */
+	u8 os;			/* virtual GPU */
 	u8 place;		/* enum context_place */
 	u8 mmu;			/* MMU context it was bound to last; a hint */
 	u16 next;		/* on its list */
@@ -84,9 +85,19 @@ struct context_list {
 
 #define CONTEXT_LIST_EMPTY { CONTEXT_NONE, CONTEXT_NONE }
 
+/** context_init - set up the section of the selected virtual GPU: all its contexts are free. */
 void context_init(void);
 
-/** context_find - look up the context at a fw address, or NULL. */
+/** context_visit_working - visit all contexts of the selected virtual GPU that have work. */
+void context_visit_working(void (*visit)(struct context *c));
+
+/** context_any_work - return whether a context of a virtual GPU has unfinished commands. */
+bool context_any_work(u32 os);
+
+/** context_release_all - release all contexts of the selected virtual GPU; none has work. */
+void context_release_all(void);
+
+/** context_find - look up the context at a fw address, which has one owner, or NULL. */
 struct context *context_find(u32 addr);
 
 /**
@@ -113,11 +124,12 @@ static inline bool context_has_work(const struct context *c)
 	return c->place != PLACE_IDLE;
 }
 
-/** context_uses - return whether a context with work uses a VM. @catalogue: of the VM */
+/** context_uses - return whether a context with work uses a VM. @catalogue: os_vm() */
 bool context_uses(u64 catalogue);
 
 /**
- * context_uses_scene - return whether a prepared or running job uses a scene. @scene: fw address
+ * context_uses_scene - return whether a prepared or running job of the selected virtual GPU uses a
+ * scene. @scene: fw address
  */
 bool context_uses_scene(u32 scene);
 

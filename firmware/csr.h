@@ -11,6 +11,8 @@
 #define MSTATUS_MIE	0x8		/* interrupts enabled */
 #define MIE_MTIE	0x80		/* timer interrupts enabled */
 #define MIE_MEIE	0x800		/* external interrupts enabled */
+#define MCAUSE_LOAD_FAULT	5	/* load access fault */
+#define MCAUSE_STORE_FAULT	7	/* store access fault */
 #define MCAUSE_TIMER	0x80000007	/* machine timer interrupt */
 #define MCAUSE_EXTERNAL	0x8000000b	/* machine external interrupt */
 

@@ -13,6 +13,7 @@
 #include "flip.h"
 #include "fwccb.h"
 #include "log.h"
+#include "os.h"
 #include "window.h"
 
 static void write_flip(struct context *c)
@@ -40,6 +41,8 @@ void flip_report(void)
 {
 	struct context *c = dm_running(FWIF_DM_TDM);
 
+	if (c)
+		os_select(c->os);
 	while (PUMICE_FIELD_GET(PUMICE_TDM_FLIP_STATUS__COUNT, reg_read(PUMICE_TDM_FLIP_STATUS))) {
 		if (c && c->flips)
 			write_flip(c);

@@ -22,6 +22,7 @@
 #include "freelist.h"
 #include "fwccb.h"
 #include "log.h"
+#include "os.h"
 #include "pumice_formats.h"
 #include "window.h"
 
@@ -103,7 +104,7 @@ bool freelist_handle_reply(u32 list, u32 pages)
 
 void freelist_cancel(u32 list)
 {
-	u32 *request = list ? find(list) : NULL;
+	u32 *request = window_valid(list, PUMICE_FREE_LIST_WORDS * 4, 4) ? find(list) : NULL;
 
 	if (request)
 		*request = 0;
@@ -121,9 +122,21 @@ void freelist_cancel_scene(u32 address)
 	freelist_cancel(scene.free_list1);
 }
 
+void freelist_forget(u32 first, u32 bytes)
+{
+	u32 i;
+
+	for (i = 0; i < REQUESTS; i++)
+		if (open_request[i] - first < bytes)
+			open_request[i] = 0;
+}
+
 void freelist_low(void)
 {
-	freelist_request((u32)reg_read64(PUMICE_PM_LOW_LIST));
+	u32 list = (u32)reg_read64(PUMICE_PM_LOW_LIST);
+
+	os_select_owner(list);
+	freelist_request(list);
 }
 
 u64 freelist_freed(void)

@@ -32,9 +32,12 @@ bool freelist_handle_reply(u32 list, u32 pages);
 /**
  * freelist_cancel - cancel the open request of a list, so that the next freelist_request()
  * sends another one.
- * @list: fw address, or 0
+ * @list: fw address, or anything else: ignored
  */
 void freelist_cancel(u32 list);
+
+/** freelist_forget - cancel the requests for all lists in a range of fw addresses. */
+void freelist_forget(u32 first, u32 bytes);
 
 /** freelist_cancel_scene - cancel the requests for the lists of a scene. @address: in the window */
 void freelist_cancel_scene(u32 address);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Firmware CCB and host interrupt: messages to the host. */
+/* Firmware CCB and host interrupt: messages to the host of the selected virtual GPU. */
 #ifndef FW_FWCCB_H
 #define FW_FWCCB_H
 
 #include "boot.h"
 
+/** fwccb_init - set the ring of the selected virtual GPU; NULL: none, messages are dropped. */
 void fwccb_init(const struct fw_ring *ring);
 
 /**
@@ -23,7 +24,7 @@ void fwccb_silence(void);
 /** host_request_irq - the host has to read its queues: request an interrupt from host_notify(). */
 void host_request_irq(void);
 
-/** host_notify - raise the host's interrupt once for all requests since the last. Any task. */
+/** host_notify - raise the interrupts of all hosts with requests since the last call. Any task. */
 void host_notify(void);
 
 #endif

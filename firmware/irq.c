@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Interrupt tasks: finishing, switching and starting jobs, their faults, and their
- * requests for memory. The host's kick has no task of its own: it ends the sleep of
- * the background loop, which then reads the kernel CCB.
- *
- * Limits: serves virtual GPU 0.
+ * requests for memory. A host's kick has no task of its own: it ends the sleep of
+ * the background loop, which then reads the kernel CCB of that virtual GPU.
  */
 #include "bus.h"
 #include "csr.h"
@@ -14,9 +12,10 @@
 #include "fwccb.h"
 #include "irq.h"
 #include "kccb.h"
+#include "os.h"
 #include "sched.h"
 
-#define EVENT_HOST	PUMICE_FIELD_PREP(PUMICE_IC_PENDING__HOST, 1)
+#define EVENT_HOST	PUMICE_IC_PENDING__HOST__MASK
 #define EVENT(name)	PUMICE_IC_PENDING__##name##__MASK
 #define ENDS(dm)	(EVENT(dm##_DONE) | EVENT(dm##_FAULT) | EVENT(dm##_ABORTED))
 #define EVENTS		(EVENT_HOST | ENDS(CDM) | EVENT(CDM_SWITCHED) | ENDS(VDM) | \
@@ -27,7 +26,8 @@
 void irq_init(void)
 {
 	reg_write(PUMICE_IC_CLEAR, EVENTS & ~EVENT_HOST);
-	reg_write(PUMICE_IC_ENABLE, EVENTS);
+	reg_write(PUMICE_IC_ENABLE, (EVENTS & ~EVENT_HOST) |
+		  PUMICE_FIELD_PREP(PUMICE_IC_ENABLE__HOST, (1u << os_count()) - 1));
 	__asm__ volatile("csrw mie, %0" : : "r"(MIE_MEIE | MIE_MTIE) : "memory");
 }
 
@@ -53,9 +53,10 @@ static void handle_graphics_irq(u32 pending)
 		freelist_low();
 }
 
-/* Injected faults: registers.xml, inject_kind FW_SILENCE. */
+/* Injected faults, of virtual GPU 0: registers.xml, inject_kind FW_SILENCE. */
 static void inject_silence(u32 pending)
 {
+	os_select(0);
 	if (pending & EVENT(KCCB_SILENT))
 		kccb_silence();
 	if (pending & EVENT(FWCCB_SILENT))
@@ -67,6 +68,7 @@ void irq_handle(void)
 	u32 pending = reg_read(PUMICE_IC_PENDING) & EVENTS;
 
 	reg_write(PUMICE_IC_CLEAR, pending);
+	os_events((u32)PUMICE_FIELD_GET(PUMICE_IC_PENDING__HOST, pending));
 	inject_silence(pending);
 	if (ended(FWIF_DM_CDM, pending & ENDS(CDM)))
 		sched_job_ended(FWIF_DM_CDM, pending & EVENT(CDM_ABORTED));

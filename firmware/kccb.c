@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Kernel CCB.
+ * Kernel CCBs, one for each virtual GPU. They are served in turn, one command at a time.
  *
  * Commands are executed in order, each completed by a status word, which is
  * written before the ring's read index moves. The only command that cannot
@@ -19,32 +19,50 @@
 #include "log.h"
 #include "bus.h"
 #include "mmu.h"
+#include "os.h"
 #include "partial.h"
 #include "pumice_formats.h"
 #include "sched.h"
 #include "window.h"
 
-static struct fw_ring kccb;
-static volatile u32 *status_words;
-static u32 read_index;
-/* The context of the CONTEXT_KILL at the head, or NULL. */
-static struct context *killing;
-static bool silent;
+static struct kccb {
+	struct fw_ring ring;
+	volatile u32 *status_words;
+	u32 read_index;
+	/* The context of the CONTEXT_KILL at the head, or NULL. */
+	struct context *killing;
+	bool silent;
+} kccb_of[PUMICE_OS_COUNT];
 #ifdef FW_TEST_DEAF
 #define GO_DEAF()	kccb_silence()
 #else
 #define GO_DEAF()	((void)0)
 #endif
 
+/* Return that of the selected virtual GPU. */
+static struct kccb *kccb_now(void)
+{
+	return &kccb_of[os_number];
+}
+
 void kccb_init(const struct fw_rings *rings)
 {
-	kccb = rings->kccb;
-	status_words = rings->kccb_status;
+	*kccb_now() = (struct kccb){ .silent = !rings };
+	if (!rings)
+		return;
+	kccb_now()->ring = rings->kccb;
+	kccb_now()->status_words = rings->kccb_status;
 }
 
 void kccb_silence(void)
 {
-	silent = true;
+	kccb_now()->silent = true;
+}
+
+void kccb_abandon(void)
+{
+	kccb_now()->killing = NULL;
+	kccb_silence();
 }
 
 static enum fwif_status do_ping(const struct fwif_kccb_cmd *cmd)
@@ -88,7 +106,7 @@ static enum fwif_status do_mmu_invalidate(const struct fwif_kccb_cmd *cmd)
 	if (cmd->start <= cmd->end &&
 	    (cmd->start % 4096 || (cmd->end + 1) % 4096 || cmd->end >> PUMICE_MMU_VA_BITS))
 		return FWIF_STATUS_INVALID;
-	mmu_invalidate(cmd->catalogue, cmd->start, cmd->end);
+	mmu_invalidate(os_vm(cmd->catalogue), cmd->start, cmd->end);
 	return FWIF_STATUS_OK;
 }
 
@@ -96,9 +114,9 @@ static enum fwif_status do_vm_release(const struct fwif_kccb_cmd *cmd)
 {
 	if (!mmu_catalogue_valid(cmd->catalogue))
 		return FWIF_STATUS_INVALID;
-	if (context_uses(cmd->catalogue))
+	if (context_uses(os_vm(cmd->catalogue)))
 		return FWIF_STATUS_BUSY;
-	mmu_release(cmd->catalogue);
+	mmu_release(os_vm(cmd->catalogue));
 	return FWIF_STATUS_OK;
 }
 
@@ -112,7 +130,7 @@ static enum fwif_status do_context_kill(const struct fwif_kccb_cmd *cmd)
 	sched_kill(c);
 	if (!context_has_work(c))
 		return FWIF_STATUS_OK;
-	killing = c;
+	kccb_now()->killing = c;
 	return FWIF_STATUS_PENDING;
 }
 
@@ -202,48 +220,63 @@ static enum fwif_status execute(const struct fwif_kccb_cmd *cmd)
 	    reserved_clear(cmd))
 		status = handler[cmd->type](cmd);
 	if (status == FWIF_STATUS_INVALID || status == FWIF_STATUS_NO_SPACE)
-		log_event(FWIF_LOG_KCCB_INVALID, read_index, cmd->type, status);
+		log_event(FWIF_LOG_KCCB_INVALID, kccb_now()->read_index, cmd->type, status);
 	return status;
 }
 
 /* Complete the command at the head with a status, and consume it. */
-static void complete_command(enum fwif_status status)
+static void complete_command(struct kccb *kccb, enum fwif_status status)
 {
-	status_words[read_index] = status;
+	kccb->status_words[kccb->read_index] = status;
 	fence_writes();
-	read_index = (read_index + 1) & kccb.mask;
-	kccb.ring->read = read_index;
+	kccb->read_index = (kccb->read_index + 1) & kccb->ring.mask;
+	kccb->ring.ring->read = kccb->read_index;
 	fw_boot->commands++;
 	host_request_irq();
 }
 
-static bool available(void)
+static bool available(const struct kccb *kccb)
 {
-	return !silent && (kccb.ring->write & kccb.mask) != read_index;
+	return !kccb->silent && os_rang() &&
+	       (kccb->ring.ring->write & kccb->ring.mask) != kccb->read_index;
 }
 
 bool kccb_has_background_work(void)
 {
-	return killing ? !context_has_work(killing) : available();
+	const struct kccb *kccb = kccb_now();
+
+	return kccb->killing ? !context_has_work(kccb->killing) : available(kccb);
+}
+
+/* Copy and execute the command at the head. */
+static enum fwif_status process_head(const struct kccb *kccb)
+{
+	struct fwif_kccb_cmd cmd;
+
+	fence_reads();
+	if (!window_read(kccb->ring.entries + kccb->read_index * sizeof(cmd), &cmd,
+			 sizeof(cmd) / 4))
+		return FWIF_STATUS_INVALID;
+	return execute(&cmd);
 }
 
 void kccb_process_command(void)
 {
 	u32 irq = irq_off();
 	enum fwif_status status = FWIF_STATUS_PENDING;
-	struct fwif_kccb_cmd cmd;
+	struct kccb *kccb = kccb_now();
 
-	if (killing) {
-		if (!context_has_work(killing)) {
-			killing = NULL;
+	if (kccb->killing) {
+		if (!context_has_work(kccb->killing)) {
+			kccb->killing = NULL;
 			status = FWIF_STATUS_OK;
 		}
-	} else if (available()) {
-		fence_reads();
-		window_read(kccb.entries + read_index * sizeof(cmd), &cmd, sizeof(cmd) / 4);
-		status = execute(&cmd);
+	} else if (available(kccb)) {
+		status = process_head(kccb);
+	} else {
+		os_clear_rang();
 	}
 	if (status != FWIF_STATUS_PENDING)
-		complete_command(status);
+		complete_command(kccb, status);
 	irq_restore(irq);
 }

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernel CCB: commands of the host's driver. */
+/* Kernel CCB: commands of the host's driver, of the selected virtual GPU. */
 #ifndef FW_KCCB_H
 #define FW_KCCB_H
 
 #include "boot.h"
 
+/** kccb_init - set the ring of the selected virtual GPU; NULL: none. */
 void kccb_init(const struct fw_rings *rings);
+
+/** kccb_abandon - read no further commands, and complete none that is pending. Interrupts off. */
+void kccb_abandon(void);
 
 /** kccb_silence - fault injection: read no command until the next boot. Interrupts off. */
 void kccb_silence(void);

@@ -21,6 +21,7 @@
 #include "boot.h"
 #include "bus.h"
 #include "limits.h"
+#include "os.h"
 
 #define MASTERS		FWIF_DM_COUNT	/* of these the TDM has no tasks */
 #define SHARE_ONE	256u
@@ -83,7 +84,7 @@ void limits_init(void)
 
 static void update_policy(void)
 {
-	u32 requested = fw_boot->dms_policy;
+	u32 requested = os_config()->dms_policy;
 
 	if (!pumice_dms_policy_valid(requested))
 		requested = 0;
@@ -131,7 +132,7 @@ static void set(u32 dm, u32 resource, u32 limit)
 
 void limits_update(u32 masters)
 {
-	u32 load = load_of(masters), shares = fw_boot->pds_shares;
+	u32 load = load_of(masters), shares = os_config()->pds_shares;
 	u32 dm, resource;
 
 	update_policy();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Log ring.
+ * Log rings, one for each virtual GPU.
  *
  * The oldest entries are overwritten; the host recognises a complete entry by its
  * sequence number, which is cleared before and written after the other fields.
@@ -9,10 +9,13 @@
 #include "bus.h"
 #include "csr.h"
 #include "log.h"
+#include "os.h"
 #include "window.h"
 
-static struct fw_ring log_ring;
-static u32 log_written;
+static struct {
+	struct fw_ring ring;
+	u32 written;
+} log_of[PUMICE_OS_COUNT];
 
 /* The level of each event. */
 #define EVENT_LEVEL(name, level, format) FWIF_LOG_##level,
@@ -20,13 +23,16 @@ static const u8 event_level[FWIF_LOG_EVENT_COUNT] = { FWIF_LOG_EVENTS(EVENT_LEVE
 
 void log_init(const struct fw_ring *ring)
 {
-	log_ring = *ring;
+	log_of[os_number].ring = ring ? *ring : (struct fw_ring){ 0 };
+	log_of[os_number].written = 0;
 }
 
 static void write_entry(u32 event, u32 arg0, u32 arg1, u32 arg2)
 {
-	volatile struct fwif_log_entry *entries = window_ptr(log_ring.entries);
-	volatile struct fwif_log_entry *entry = &entries[log_written & log_ring.mask];
+	const struct fw_ring *log = &log_of[os_number].ring;
+	volatile struct fwif_log_entry *entries = window_ptr(log->entries);
+	volatile struct fwif_log_entry *entry = &entries[log_of[os_number].written & log->mask];
+	u32 written;
 
 	entry->sequence = 0;
 	fence_writes();
@@ -35,10 +41,10 @@ static void write_entry(u32 event, u32 arg0, u32 arg1, u32 arg2)
 	entry->args[0] = arg0;
 	entry->args[1] = arg1;
 	entry->args[2] = arg2;
-	log_written++;
+	written = ++log_of[os_number].written;
 	fence_writes();
-	entry->sequence = log_written;
-	log_ring.ring->write = log_written;
+	entry->sequence = written;
+	log->ring->write = written;
 }
 
 /* The event trace is a ring of the GPU's, so that its records are in the order of all units. */
@@ -55,9 +61,9 @@ void log_event(enum fwif_log_event event, u32 arg0, u32 arg1, u32 arg2)
 	u32 irq;
 	bool trace;
 
-	if (!log_ring.ring)
+	if (!log_of[os_number].ring.ring)
 		return;
-	trace = fw_boot->trace;
+	trace = os_config()->trace;
 	if (!trace && event_level[event] > fw_boot->log_level)
 		return;
 	irq = irq_off();

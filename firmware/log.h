@@ -5,6 +5,7 @@
 
 #include "boot.h"
 
+/** log_init - set the ring of the selected virtual GPU; NULL: none, entries are dropped. */
 void log_init(const struct fw_ring *ring);
 
 /** log_event - write an entry, unless the host's log level excludes it; and trace it. Any task. */

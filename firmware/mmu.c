@@ -20,10 +20,11 @@
 #include "context.h"
 #include "log.h"
 #include "mmu.h"
+#include "os.h"
 
 #define FIRST	1u	/* context 0 is the firmware's own */
 
-/* VM of each MMU context; 0 for none. */
+/* VM of each MMU context, os_vm(); 0 for none. */
 static u64 bound[PUMICE_MMU_CONTEXTS];
 /* Value of starts at its last use; compare the unsigned distance to the present value. */
 static u32 used_at[PUMICE_MMU_CONTEXTS];
@@ -130,14 +131,27 @@ void mmu_invalidate(u64 catalogue, u64 start, u64 end)
 	caches_flush_range_again(ctx);
 }
 
-void mmu_release(u64 catalogue)
+static void release(u32 ctx)
 {
-	u32 ctx = find(catalogue);
-
-	if (!ctx)
-		return;
 	caches_flush(ctx);
 	bound[ctx] = 0;
 	reg_write64(PUMICE_MMU_CTX(ctx), 0);
 	drop_tlb(ctx);
+}
+
+void mmu_release(u64 catalogue)
+{
+	u32 ctx = find(catalogue);
+
+	if (ctx)
+		release(ctx);
+}
+
+void mmu_release_all(void)
+{
+	u32 i;
+
+	for (i = FIRST; i < PUMICE_MMU_CONTEXTS; i++)
+		if (bound[i] && PUMICE_FIELD_GET(PUMICE_MMU_CTX__OS, bound[i]) == os_number)
+			release(i);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * MMU contexts 1 to 31, assigned to VMs (document 000, "Memory Hierarchy"). All
- * functions are called with interrupts off; catalogues are bus addresses that
- * mmu_catalogue_valid() accepts.
+ * functions are called with interrupts off. A VM is identified by its catalogue and its
+ * virtual GPU, as one value: os_vm(). So no virtual GPU can name a VM of another,
+ * and the device lets its jobs access memory of their virtual GPU only.
  */
 #ifndef FW_MMU_H
 #define FW_MMU_H
@@ -38,5 +39,8 @@ void mmu_invalidate(u64 catalogue, u64 start, u64 end);
 
 /** mmu_release - unbind a VM's MMU context, if it has one. No job may use it. */
 void mmu_release(u64 catalogue);
+
+/** mmu_release_all - the same for all VMs of the selected virtual GPU. */
+void mmu_release_all(void);
 
 #endif

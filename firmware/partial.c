@@ -19,6 +19,7 @@
 #include "dm.h"
 #include "freelist.h"
 #include "log.h"
+#include "os.h"
 #include "partial.h"
 #include "pumice_formats.h"
 #include "ufo.h"
@@ -90,12 +91,20 @@ static bool has_pending_deps(void)
 	return job->before && ufo_check(job->before, job->before_value) == UFO_WAITING;
 }
 
+/* Return whether a fragment job of the same virtual GPU runs: no other frees pages of the lists. */
+static bool fragment_job_runs(void)
+{
+	const struct context *c = dm_running(FWIF_DM_PDM);
+
+	return c && c->os == job->os;
+}
+
 /* No list can grow: wait for pages of other jobs, or do a partial render. */
 static void on_grow_failed(void)
 {
 	if (freelist_freed() != freed_at_stop) {
 		resume();
-	} else if (has_pending_deps() || (dm_running(FWIF_DM_PDM) && (!waited || rendered))) {
+	} else if (has_pending_deps() || (fragment_job_runs() && (!waited || rendered))) {
 		waited = true;
 		log_event(FWIF_LOG_PAGES_WAIT, job->id, job->seqno, 0);
 		enter(WAITING);
@@ -174,6 +183,8 @@ void partial_memory(struct context *c)
 
 void partial_grown(u32 grown, bool grew)
 {
+	if (!job || job->os != os_number)
+		return;
 	if (state == GROWING && grew)
 		resume();
 	else if (state == GROWING && grown == requested)
@@ -204,6 +215,7 @@ void partial_pdm_ended(bool aborted)
 {
 	struct fwif_job_result r = { .fault = 0 };
 
+	os_select(job->os);
 	dm_fault(FWIF_DM_PDM, &r);
 	if (killed || aborted) {
 		enter(RUNNING);
@@ -220,6 +232,8 @@ void partial_pdm_ended(bool aborted)
 
 void partial_pdm_free(void)
 {
+	if (job)
+		os_select(job->os);
 	switch (state) {
 	case GROWING:
 	case WAITING:
@@ -231,6 +245,11 @@ void partial_pdm_free(void)
 	default:
 		break;
 	}
+}
+
+struct context *partial_waits_for_pdm(void)
+{
+	return state == QUEUED ? job : NULL;
 }
 
 void partial_kill(void)

@@ -26,6 +26,9 @@ void partial_pdm_ended(bool aborted);
 /** partial_pdm_free - start a queued partial render, after the end of a fragment job. */
 void partial_pdm_free(void);
 
+/** partial_waits_for_pdm - return the context whose partial render waits for the PDM, or NULL. */
+struct context *partial_waits_for_pdm(void);
+
 /** partial_kill - stop the VDM's job, whatever it is stalled on. */
 void partial_kill(void);
 

@@ -17,9 +17,14 @@
  * for another ready one. It is computed again whenever a context becomes ready,
  * and when the timer expires.
  *
+ * Virtual GPUs are served in turn on each data master; priorities apply within each. A job that
+ * cannot be switched out, and holds a data master that another virtual GPU has waited for for the
+ * time of FWIF_OS_HOLD_US, is killed with its context: no virtual GPU depends on the host of
+ * another.
+ *
  * Limits: a compute job is switched out at a work-group boundary. A job whose
  * work-groups do not end, or a job of another data master that does not end, keeps
- * its data master until the host kills it.
+ * its data master until the host kills it, if the device has one virtual GPU.
  */
 #include "boot.h"
 #include "bus.h"
@@ -31,17 +36,21 @@
 #include "log.h"
 #include "minmax.h"
 #include "mmu.h"
+#include "os.h"
 #include "partial.h"
 #include "sched.h"
 #include "stuck.h"
 #include "ufo.h"
 
-static struct context_list check = CONTEXT_LIST_EMPTY;
-static struct context_list blocked = CONTEXT_LIST_EMPTY;
+/* Per virtual GPU. */
+static struct context_list check[PUMICE_OS_COUNT];
+static struct context_list blocked[PUMICE_OS_COUNT];
+static u32 last_checked;		/* virtual GPU of the context that was checked last */
 
 /* Per data master. */
 static struct {
-	struct context_list ready[FWIF_PRIORITIES];
+	struct context_list ready[PUMICE_OS_COUNT][FWIF_PRIORITIES];
+	u32 last_os;			/* virtual GPU of its last slice */
 	bool boosted;			/* runs before higher priorities, for one slice */
 } master[FWIF_DM_COUNT];
 static bool switching_out;	/* a switch of the job on the CDM was requested */
@@ -52,17 +61,34 @@ static u32 ready_masters;	/* bit n: data master n may have ready contexts */
 
 void sched_init(void)
 {
-	u32 dm, p;
+	const struct context_list empty = CONTEXT_LIST_EMPTY;
+	u32 os, dm, p;
 
-	for (dm = 0; dm < FWIF_DM_COUNT; dm++)
-		for (p = 0; p < FWIF_PRIORITIES; p++)
-			master[dm].ready[p] = (struct context_list)CONTEXT_LIST_EMPTY;
+	for (os = 0; os < PUMICE_OS_COUNT; os++) {
+		check[os] = empty;
+		blocked[os] = empty;
+		for (dm = 0; dm < FWIF_DM_COUNT; dm++)
+			for (p = 0; p < FWIF_PRIORITIES; p++)
+				master[dm].ready[os][p] = empty;
+	}
+}
+
+/* Return the lists of ready contexts of a context's data master and virtual GPU. */
+static struct context_list *ready_of(const struct context *c)
+{
+	return master[c->dm].ready[c->os];
+}
+
+/* Return the virtual GPU that is served after another one. */
+static u32 next_os(u32 os)
+{
+	return os + 1 < os_count() ? os + 1 : 0;
 }
 
 static void to_check(struct context *c)
 {
 	c->place = PLACE_CHECK;
-	context_list_push(&check, c);
+	context_list_push(&check[c->os], c);
 }
 
 static void to_ready(struct context *c)
@@ -70,12 +96,13 @@ static void to_ready(struct context *c)
 	c->place = PLACE_READY;
 	c->ready_since = clock_now();
 	ready_masters |= 1u << c->dm;
-	context_list_push(&master[c->dm].ready[c->priority], c);
+	context_list_push(&ready_of(c)[c->priority], c);
 }
 
 /* Execute commands of a context that is on no list, and append it to the list of its new state. */
 static void advance(struct context *c)
 {
+	os_select(c->os);
 	switch (cccb_advance(c)) {
 	case CCCB_EMPTY:
 		c->place = PLACE_IDLE;
@@ -86,7 +113,7 @@ static void advance(struct context *c)
 		break;
 	case CCCB_BLOCKED:
 		c->place = PLACE_BLOCKED;
-		context_list_push(&blocked, c);
+		context_list_push(&blocked[c->os], c);
 		break;
 	case CCCB_JOB:
 		to_ready(c);
@@ -110,7 +137,36 @@ void sched_kick(struct context *c, u32 write)
 
 bool sched_has_background_work(void)
 {
-	return ufo_changed() || !context_list_empty(&check);
+	u32 os;
+
+	for (os = 0; os < os_count(); os++)
+		if (!context_list_empty(&check[os]))
+			return true;
+	return ufo_changed();
+}
+
+/* Remove the next context to check, of each virtual GPU in turn; NULL if there is none. */
+static struct context *pop_check(void)
+{
+	u32 i;
+
+	for (i = 0; i < os_count(); i++) {
+		last_checked = next_os(last_checked);
+		if (!context_list_empty(&check[last_checked]))
+			return context_list_pop(&check[last_checked]);
+	}
+	return NULL;
+}
+
+/* Check all blocked contexts again whose objects may have changed. */
+static void unblock(void)
+{
+	u32 os;
+
+	for (os = 0; ufo_changed() >> os; os++)
+		if (ufo_changed() >> os & 1)
+			context_list_move(&check[os], &blocked[os], PLACE_CHECK);
+	ufo_clear_changed();
 }
 
 void sched_check_dependencies(void)
@@ -118,10 +174,8 @@ void sched_check_dependencies(void)
 	u32 irq = irq_off();
 	struct context *c;
 
-	if (ufo_changed())
-		context_list_move(&check, &blocked, PLACE_CHECK);
-	ufo_clear_changed();
-	c = context_list_pop(&check);
+	unblock();
+	c = pop_check();
 	if (c)
 		advance(c);
 	sched_start_next();
@@ -131,7 +185,7 @@ void sched_check_dependencies(void)
 /* Return the slice duration requested by the host, ticks. */
 static u64 slice_ticks(void)
 {
-	u32 us = fw_boot->slice_us;
+	u32 us = os_config()->slice_us;
 
 	if (!us)
 		us = FWIF_SLICE_US;
@@ -156,15 +210,42 @@ static u64 starvation_time(const struct context_list *list)
 	return first->ready_since + FWIF_STARVE_SLICES * slice_ticks();
 }
 
-/* Return the time at which the job on the CDM is switched out for another ready context. */
+/* Return whether a virtual GPU has ready contexts on a data master. */
+static bool has_ready(u32 dm, u32 os)
+{
+	u32 p;
+
+	for (p = 0; p < FWIF_PRIORITIES; p++)
+		if (!context_list_empty(&master[dm].ready[os][p]))
+			return true;
+	return false;
+}
+
+/* Return whether a virtual GPU other than this one has ready contexts on a data master. */
+static bool others_ready(u32 dm, u32 os)
+{
+	u32 other;
+
+	for (other = 0; other < os_count(); other++)
+		if (other != os && has_ready(dm, other))
+			return true;
+	return false;
+}
+
+/*
+ * Return the time at which the job on the CDM is switched out for another ready context: one of
+ * its own virtual GPU by priority, one of another at the end of the slice.
+ */
 static u64 slice_deadline(void)
 {
-	const struct context_list *ready = master[FWIF_DM_CDM].ready;
+	const struct context_list *ready = ready_of(dm_running(FWIF_DM_CDM));
 	const struct context *running = dm_running(FWIF_DM_CDM);
 	const bool boosted = master[FWIF_DM_CDM].boosted;
 	u64 end = dm_slice_start(FWIF_DM_CDM) + slice_ticks(), deadline = NEVER, starved;
 	u32 p;
 
+	if (others_ready(FWIF_DM_CDM, running->os))
+		deadline = end;
 	for (p = 0; p < FWIF_PRIORITIES; p++) {
 		if (context_list_empty(&ready[p]))
 			continue;
@@ -193,15 +274,83 @@ static void set_timer(u64 at)
 /* Log why the job on the CDM is switched out. */
 static void log_preemption(const struct context *c)
 {
-	const struct context_list *ready = master[FWIF_DM_CDM].ready;
+	const struct context_list *ready = ready_of(c);
 	u32 p = FWIF_PRIORITIES - 1;
 
+	os_select(c->os);
 	while (p > c->priority && context_list_empty(&ready[p]))
 		p--;
 	if (p > c->priority && !master[FWIF_DM_CDM].boosted)
 		log_event(FWIF_LOG_PREEMPT_PRIORITY, c->id, c->seqno, p);
 	else
 		log_event(FWIF_LOG_PREEMPT_SLICE, c->id, c->seqno, us_of(slice_ticks()));
+}
+
+/* Return the context that holds a data master, or NULL. */
+static struct context *holder(u32 dm)
+{
+	if (dm == FWIF_DM_PDM && partial_on_pdm())
+		return dm_running(FWIF_DM_VDM);
+	return dm_running(dm);
+}
+
+/* Return the time since which a virtual GPU other than this one waits for a data master. */
+static u64 waited_for_since(u32 dm, u32 os)
+{
+	const struct context *queued = dm == FWIF_DM_PDM ? partial_waits_for_pdm() : NULL;
+	u64 since = queued && queued->os != os ? queued->stop_start : NEVER;
+	u32 other, p;
+
+	for (other = 0; other < os_count(); other++)
+		for (p = 0; other != os && p < FWIF_PRIORITIES; p++) {
+			const struct context_list *ready = &master[dm].ready[other][p];
+
+			if (!context_list_empty(ready))
+				since = min_u64(since, context_at(ready->head)->ready_since);
+		}
+	return since;
+}
+
+/* Return the ticks for which a job may hold a data master that other virtual GPUs wait for. */
+static u64 hold_ticks(void)
+{
+	u32 us = os_config()->os_hold_us;
+
+	return (u64)(us ? us : FWIF_OS_HOLD_US) * TICKS_PER_US;
+}
+
+/*
+ * Kill the job on a data master if it has held it for too long; else return the time at which that
+ * will be so, or NEVER.
+ */
+static u64 review_hold(u32 dm)
+{
+	struct context *c = holder(dm);
+	u64 since, end;
+
+	if (!c || context_is_dead(c))
+		return NEVER;
+	since = waited_for_since(dm, c->os);
+	if (since == NEVER)
+		return NEVER;
+	end = max_u64(since, dm_slice_start(c->dm)) + hold_ticks();
+	if (end > clock_now())
+		return end;
+	os_select(c->os);
+	log_event(FWIF_LOG_OS_HOLD, c->id, c->seqno, us_of(hold_ticks()));
+	sched_kill(c);
+	return NEVER;
+}
+
+/* Review all data masters; return the time of the next review. */
+static u64 review_holds(void)
+{
+	u64 next = NEVER;
+	u32 dm;
+
+	for (dm = 0; dm < FWIF_DM_COUNT && os_count() > 1; dm++)
+		next = min_u64(next, review_hold(dm));
+	return next;
 }
 
 void sched_review(void)
@@ -218,7 +367,7 @@ void sched_review(void)
 			deadline = NEVER;
 		}
 	}
-	set_timer(deadline);
+	set_timer(min_u64(deadline, review_holds()));
 }
 
 /* Select the highest priority, unless a context of a lower one is starved. */
@@ -239,7 +388,7 @@ static s32 choose_priority(const struct context_list *ready)
 /* Record whether a context runs before ready contexts of a higher priority. */
 static void note_boost(const struct context *c)
 {
-	const struct context_list *ready = master[c->dm].ready;
+	const struct context_list *ready = ready_of(c);
 	u32 highest = FWIF_PRIORITIES - 1;
 
 	while (highest > c->priority && context_list_empty(&ready[highest]))
@@ -251,20 +400,36 @@ static void note_boost(const struct context *c)
 	log_event(FWIF_LOG_CONTEXT_BOOST, c->id, us_of(clock_now() - c->ready_since), highest);
 }
 
+/* Remove the next context to run on a data master, of each virtual GPU in turn, or return NULL. */
+static struct context *pop_ready(u32 dm)
+{
+	u32 os = master[dm].last_os, i;
+	s32 priority;
+
+	for (i = 0; i < os_count(); i++) {
+		os = next_os(os);
+		priority = choose_priority(master[dm].ready[os]);
+		if (priority < 0)
+			continue;
+		master[dm].last_os = os;
+		return context_list_pop(&master[dm].ready[os][priority]);
+	}
+	return NULL;
+}
+
 /* Start a prepared job on a data master if it is idle. */
 static void start_on(u32 dm)
 {
 	struct context *c;
-	s32 priority;
 
 	if (dm_running(dm) || (dm == FWIF_DM_PDM && partial_wants_pdm()))
 		return;
-	priority = choose_priority(master[dm].ready);
-	if (priority < 0) {
+	c = pop_ready(dm);
+	if (!c) {
 		ready_masters &= ~(1u << dm);
 		return;
 	}
-	c = context_list_pop(&master[dm].ready[priority]);
+	os_select(c->os);
 	c->place = PLACE_RUNNING;
 	note_boost(c);
 	dm_start(c);
@@ -317,8 +482,10 @@ static struct context *end_slice(u32 dm)
 	master[dm].boosted = false;
 	if (dm == FWIF_DM_CDM)
 		switching_out = false;
-	if (c)
-		dm_slice_end(c);
+	if (!c)
+		return NULL;
+	os_select(c->os);
+	dm_slice_end(c);
 	return c;
 }
 
@@ -364,8 +531,10 @@ void sched_vdm_memory(void)
 {
 	struct context *c = dm_running(FWIF_DM_VDM);
 
-	if (c)
-		partial_memory(c);
+	if (!c)
+		return;
+	os_select(c->os);
+	partial_memory(c);
 }
 
 void sched_pdm_ended(bool aborted)
@@ -384,11 +553,11 @@ void sched_set_priority(struct context *c, u32 priority)
 		return;
 	log_event(FWIF_LOG_CONTEXT_PRIORITY, c->id, priority, c->priority);
 	if (c->place == PLACE_READY)
-		context_list_remove(&master[c->dm].ready[c->priority], c);
+		context_list_remove(&ready_of(c)[c->priority], c);
 	c->priority = priority;
 	/* It has waited since it became ready, independent of its priority. */
 	if (c->place == PLACE_READY)
-		context_list_insert(&master[c->dm].ready[priority], c);
+		context_list_insert(&ready_of(c)[priority], c);
 	sched_review();
 }
 
@@ -399,11 +568,11 @@ void sched_kill(struct context *c)
 		context_set_state(c, FWIF_CONTEXT_KILLED);
 	switch (c->place) {
 	case PLACE_BLOCKED:
-		context_list_remove(&blocked, c);
+		context_list_remove(&blocked[c->os], c);
 		to_check(c);
 		break;
 	case PLACE_READY:
-		context_list_remove(&master[c->dm].ready[c->priority], c);
+		context_list_remove(&ready_of(c)[c->priority], c);
 		to_check(c);
 		break;
 	case PLACE_RUNNING:

@@ -5,7 +5,8 @@
  * High priority runs before normal before low; contexts of one priority are served
  * round robin, for one job or, on the CDM, one time slice, whichever is shorter. A
  * starved context, which has waited FWIF_STARVE_SLICES slices, runs before those of
- * a higher priority.
+ * a higher priority. All this is within a virtual GPU; those that have ready contexts
+ * are served in turn, whatever the priorities.
  */
 #ifndef FW_SCHED_H
 #define FW_SCHED_H

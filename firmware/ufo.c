@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: MIT
 /* Update objects: fwif.h defines when a value is reached. */
 #include "csr.h"
+#include "os.h"
 #include "ufo.h"
 #include "window.h"
 
-static bool changed;
+static u32 changed;	/* bit n: of virtual GPU n */
 
 void ufo_set_changed(void)
 {
-	changed = true;
+	changed |= 1u << os_number;
 }
 
-bool ufo_changed(void)
+u32 ufo_changed(void)
 {
 	return changed;
 }
 
 void ufo_clear_changed(void)
 {
-	changed = false;
+	changed = 0;
 }
 
 enum ufo_state ufo_check(u32 object, u32 value)

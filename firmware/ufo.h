@@ -14,11 +14,12 @@ enum ufo_state ufo_check(u32 object, u32 value);
 bool ufo_update(u32 object, u32 value);
 
 /*
- * Return whether objects may have changed since the blocked contexts were checked last: by
- * an update, or by the host, which kicks after it. Interrupts off.
+ * Return the virtual GPUs, bit n for number n, whose objects may have changed since the blocked
+ * contexts were checked last: by an update, or by the host, which kicks after it. ufo_set_changed()
+ * is for the selected one. Interrupts off.
  */
 void ufo_set_changed(void);
-bool ufo_changed(void);
+u32 ufo_changed(void);
 void ufo_clear_changed(void);
 
 #endif

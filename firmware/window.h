@@ -14,16 +14,23 @@
 #include "pumice_regs.h"
 #include "pumice_types.h"
 
+/* The addresses of the selected virtual GPU (os.h): all, if the device has one. */
+extern struct window_part {
+	u32 first, bytes;
+} window_part;
+
 /**
- * window_valid - return whether a fw address may hold an object.
+ * window_valid - return whether a fw address may hold an object of the selected virtual GPU.
  * @addr: fw address
  * @bytes: size of the object, not 0
  * @align: power of two
  */
 static inline bool window_valid(u32 addr, u32 bytes, u32 align)
 {
-	return addr && !(addr & (align - 1)) && addr < PUMICE_FW_WINDOW_SIZE &&
-	       bytes <= PUMICE_FW_WINDOW_SIZE - addr;
+	const u32 at = addr - window_part.first;
+
+	return addr && !(addr & (align - 1)) && at < window_part.bytes &&
+	       bytes <= window_part.bytes - at;
 }
 
 /** window_ptr - return the processor address of a fw address that was probed at boot. */

@@ -13,6 +13,13 @@
  * field is named at the field. Host and firmware do not trust each other's
  * data: each copies them once and validates the copy.
  *
+ * Virtual GPUs: each has a boot structure, rings and contexts of its own. While several are active,
+ * number n has the addresses of context 0 from n times PUMICE_OS_PART_SIZE on, with a catalogue of
+ * its own, and all that it passes to the firmware is there; so it cannot name objects of another.
+ * Number 0 boots the firmware. The others connect by registers of their page, OS_CATALOGUE,
+ * OS_BOOT_ARG and OS_CTRL; the firmware replies in the boot structure's state as at boot. After it
+ * has disconnected, OFF is written there, and nothing of that virtual GPU is used anymore.
+ *
  * Source: document 000, "Firmware Processor" and "Device Driver".
  */
 #ifndef PUMICE_FWIF_H
@@ -29,7 +36,7 @@
  * command or a field in reserved space, increments the minor.
  */
 #define FWIF_VERSION_MAJOR	1u
-#define FWIF_VERSION_MINOR	12u
+#define FWIF_VERSION_MINOR	13u
 #define FWIF_VERSION		(FWIF_VERSION_MAJOR << 16 | FWIF_VERSION_MINOR)
 
 /*
@@ -44,6 +51,9 @@
 #define FWIF_DMS_POLICY_SINCE	11u
 #define FWIF_CACHES_SINCE_MAP	9u
 #define FWIF_CACHES_SINCE	12u
+/* The same, since which virtual GPUs other than 0 can connect. */
+#define FWIF_OSES_SINCE_MAP	10u
+#define FWIF_OSES_SINCE		13u
 
 #define FWIF_BUILD_ID_BYTES	32u	/* text, NUL padded, always NUL terminated */
 
@@ -74,7 +84,8 @@ struct fwif_ring {
 
 /* State of the firmware, by the firmware. */
 enum fwif_state {
-	FWIF_STATE_OFF		= 0,	/* not booted; initial value, by the host */
+	FWIF_STATE_OFF		= 0,	/* not booted (initial value, by the
+					 * host), or disconnected */
 	FWIF_STATE_READY	= 1,
 	FWIF_STATE_REFUSED	= 2,	/* see boot.error */
 	FWIF_STATE_FATAL	= 3,	/* stopped by an internal error: see boot.error */
@@ -130,7 +141,12 @@ struct fwif_boot {
 	 * before register map 2.4 have none. Since version 1.11.
 	 */
 	u32 dms_policy;
-	u32 reserved;		/* zero */
+	/*
+	 * Of virtual GPU 0, for all: microseconds for which a job that cannot be switched out may
+	 * hold a data master that another virtual GPU waits for; then its context is killed. 0 is
+	 * FWIF_OS_HOLD_US. May change at run time. Since version 1.13.
+	 */
+	u32 os_hold_us;
 
 	/* by the firmware */
 	u32 state;		/* enum fwif_state; written last */
@@ -255,13 +271,15 @@ enum fwif_dm {
 #define FWIF_SLICE_MIN_US	100u	/* shorter values are clamped to this */
 #define FWIF_SLICE_MAX_US	1000000u	/* longer values are clamped to this */
 #define FWIF_STARVE_SLICES	64u
-#define FWIF_MAX_CONTEXTS	256u	/* contexts the firmware holds at once */
+#define FWIF_MAX_CONTEXTS	256u	/* contexts the firmware holds at once, of virtual GPU 0 */
+#define FWIF_MAX_OS_CONTEXTS	64u	/* for each other virtual GPU */
+#define FWIF_OS_HOLD_US		10000000u	/* struct fwif_boot os_hold_us */
 
 /* State of a context, by the firmware. */
 enum fwif_context_state {
 	FWIF_CONTEXT_UNKNOWN	= 0,	/* initial value, by the host */
 	FWIF_CONTEXT_OK		= 1,
-	FWIF_CONTEXT_KILLED	= 2,	/* runs no further jobs */
+	FWIF_CONTEXT_KILLED	= 2,	/* by the host, or see os_hold_us; runs no further jobs */
 	FWIF_CONTEXT_BROKEN	= 3,	/* its client CCB was malformed; as KILLED */
 };
 
@@ -588,7 +606,10 @@ enum fwif_log_level {
 	X(PAGES_WAIT,	DEBUG,	"context %u: job %u waits for pages of other jobs") \
 	X(PAGES_RESUME,	DEBUG,	"context %u: job %u continues") \
 	X(PARTIAL_REQUEST, INFO, "context %u: job %u requests partial render %u") \
-	X(FLIP,		DEBUG,	"context %u: job %u flips to frame %u")
+	X(FLIP,		DEBUG,	"context %u: job %u flips to frame %u") \
+	X(OS_CONNECTED,	INFO,	"virtual gpu %u: connected, interface %u.%u") \
+	X(OS_ENDED,	INFO,	"virtual gpu %u: disconnected, memory lost: %u") \
+	X(OS_HOLD,	ERROR,	"context %u: job %u has held its data master for %u us, killed")
 
 #define FWIF_LOG_ENUM_(name, level, format) FWIF_LOG_##name,
 enum fwif_log_event {

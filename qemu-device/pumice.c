@@ -16,6 +16,9 @@
  *   Host threads that run the GPU, 0 to 64. Default 2. With 0 the GPU runs in
  *   QEMU's main loop, on the virtual clock, in a fixed order.
  *
+ * - `virtual-gpus`
+ *   Virtual GPUs, 1 to 8. Default 1.
+ *
  * - `unified-store-kib`, `common-store-kib`, `local-memory-kib`
  *   Stores of one shading cluster, in KiB. Defaults 512, 576 and 64; at most
  *   4095, 1023 and 1023.
@@ -62,7 +65,8 @@
  *
  * Interface to the guest: PCI ID 1234:7075, class 0x0302 (3D controller). BAR 0
  * is one 64 KiB page of registers for each of 8 virtual GPUs, of which the
- * first is active; BAR 4 holds the MSI-X table, one vector for each.
+ * first `virtual-gpus` are active; BAR 4 holds the MSI-X table, one vector for
+ * each.
  * Function-level reset; power states D0 and D3hot, which keep all state.
  *
  * Only this file, memory.c and gdb.c depend on QEMU. gpu/pumice_gpu.h is the
@@ -485,11 +489,14 @@ static bool pumice_create_gpu(PumiceState *s, Error **errp)
         .mode = s->params.mode[0] ? s->params.mode : NULL,
         .pixel_outputs = s->params.pixel_outputs,
         .threads = s->params.threads,
+        .oses = s->params.virtual_gpus,
         .fault_injection = s->params.fault_injection,
     };
     const char *why;
 
     if (!pumice_check_range("threads", config.threads, 0, PUMICE_MAX_THREADS,
+                            errp) ||
+        !pumice_check_range("virtual-gpus", config.oses, 1, PUMICE_OS_COUNT,
                             errp) ||
         !pumice_read_sizes(s, &config, errp)) {
         return false;
@@ -633,6 +640,7 @@ static const Property pumice_properties[] = {
     DEFINE_PROP_UINT32("waves", PumiceState, params.waves, PUMICE_OF_PRESET),
     DEFINE_PROP_UINT32("batch", PumiceState, params.batch, PUMICE_OF_PRESET),
     DEFINE_PROP_UINT32("threads", PumiceState, params.threads, 2),
+    DEFINE_PROP_UINT32("virtual-gpus", PumiceState, params.virtual_gpus, 1),
     DEFINE_PROP_UINT32("unified-store-kib", PumiceState,
                        params.unified_store_kib, PUMICE_OF_PRESET),
     DEFINE_PROP_UINT32("common-store-kib", PumiceState,
@@ -697,6 +705,8 @@ static void pumice_describe_properties(ObjectClass *klass)
         "vertices or fragments of a task: 16, 32, 64, 96 or 128");
     object_class_property_set_description(klass, "threads",
         "host threads that run the GPU, 0 (main loop) to 64");
+    object_class_property_set_description(klass, "virtual-gpus",
+        "virtual GPUs, each with a page of registers and a vector, 1 to 8");
     object_class_property_set_description(klass, "unified-store-kib",
         "unified store of one shading cluster, KiB");
     object_class_property_set_description(klass, "common-store-kib",

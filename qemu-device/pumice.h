@@ -58,6 +58,7 @@ struct PumiceState {
         uint32_t texture_l1_bytes;
         uint32_t texture_l2_bytes;
         uint32_t threads;
+        uint32_t virtual_gpus;
         bool fault_injection;
         char mode[PUMICE_MODE_BYTES];   /* until realized; empty: the default */
     } params;

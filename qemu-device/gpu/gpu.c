@@ -673,6 +673,7 @@ struct pumice_gpu *pumice_gpu_create(const struct pumice_gpu_config *config,
 	gpu->clock_base = ops->now(opaque);
 	inject_init(&gpu->inject);
 	gpu->mmu.map = &gpu->mem;
+	gpu->mmu.oses = gpu->config.oses;
 	gpu->mmu.inject = &gpu->inject;
 	gpu->mmu.event = mmu_event;
 	gpu->mmu.event_opaque = gpu;

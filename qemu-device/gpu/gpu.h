@@ -62,9 +62,12 @@ enum gpu_unit {
 _Static_assert(GPU_UNIT_CORE0 + PUMICE_MAX_CORES * (2 + PUMICE_MAX_USCS_PER_CORE) ==
 	       WORKERS_MAX_UNITS, "units of the largest GPU");
 
-/* Interrupt line of one virtual GPU (unit OS). */
+/* Interrupt line of one virtual GPU, and its connection to the firmware (unit OS). */
 struct gpu_os {
 	u32 irq_status, irq_enable;
+	u32 ctrl, boot_arg;
+	u32 connects;		/* times that CONNECT became 1 */
+	u32 connect_arg;	/* boot_arg at that time */
 };
 
 /* Snapshot of the waves in flight, of one bus (unit WAVE). */

@@ -49,7 +49,7 @@ struct pumice_gpu_config {
 	unsigned int batch;	/* most vertices or fragments of a task: 16, 32, 64, 96, 128 */
 	unsigned int threads;	/* host threads, at most 64; 0 runs
 				 * everything inside pumice_gpu_poll() */
-	unsigned int oses;	/* virtual GPUs whose pages are active, 1 to 8; default 1 */
+	unsigned int oses;	/* virtual GPUs that are active, 1 to 8; default 1 */
 	unsigned int unified_kib;	/* unified store of one USC, KiB */
 	unsigned int common_kib;	/* common store of one USC, KiB */
 	unsigned int local_kib;		/* local memory of one USC, KiB */
@@ -137,6 +137,7 @@ struct pumice_mem_region {
 	uint64_t size;		/* bytes, a multiple of 4 KiB, not 0 */
 	uint8_t *host;		/* its address in this process, 4 KiB aligned */
 	bool readonly;		/* stores fault */
+	uint8_t oses;		/* bit n: virtual GPU n may access it; 0: all of them may */
 };
 
 /*

@@ -366,6 +366,8 @@ bool pm_grow(struct pm *pm, u64 list, u32 pages)
 	u32 *words;
 
 	(void)pm;
+	/* Entries may be of the GPU of an earlier test, whose generations were the same. */
+	mmu_tlb_reset(&tlb);
 	fake_pm.grows++;
 	fake_pm.grown_list = list;
 	fake_pm.grown_pages = pages;

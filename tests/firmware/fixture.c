@@ -12,6 +12,7 @@
 #define FW_START	0x200000u
 #define FW_BYTES	(4u << 20)
 #define MEM_BYTES	(32ull << 20)
+#define GUEST_DISTANCE	(64ull << 20)	/* of the memories of virtual GPUs, bus addresses */
 #define MAX_STEPS	8000u	/* of fx_run() */
 #define FINISH_STEPS	1000000u
 #define LOOK_NS		100u	/* added by each read of the clock */
@@ -22,8 +23,10 @@ static void raise_irq(void *opaque, unsigned int os)
 {
 	struct fixture *r = opaque;
 
-	(void)os;
-	__atomic_fetch_add(&r->irqs, 1, __ATOMIC_RELAXED);
+	if (os)
+		r = r->guest[os];
+	if (r)
+		__atomic_fetch_add(&r->irqs, 1, __ATOMIC_RELAXED);
 }
 
 /* Return the GPU clock: simulated, so that runs are reproducible; with threads, the host's. */
@@ -63,12 +66,12 @@ static void die(const char *what)
 
 static void write_reg(struct fixture *r, u32 offset, u64 value, unsigned int size)
 {
-	pumice_gpu_mmio_write(r->gpu, 0, offset, value, size);
+	pumice_gpu_mmio_write(r->gpu, r->os, offset, value, size);
 }
 
 u32 fx_reg(struct fixture *r, u32 offset)
 {
-	return (u32)pumice_gpu_mmio_read(r->gpu, 0, offset, 4);
+	return (u32)pumice_gpu_mmio_read(r->gpu, r->os, offset, 4);
 }
 
 static void load_image(struct fixture *r)
@@ -91,7 +94,7 @@ void *fx_fw_alloc(struct fixture *r, u32 bytes, u32 *addr)
 	bytes = (bytes + 63) & ~63u;
 	*addr = r->fw_next;
 	r->fw_next += bytes;
-	if (r->fw_next > FW_START + FW_BYTES)
+	if (r->fw_next > r->fw_start + FW_BYTES)
 		die("no fw addresses left");
 	pumice_mmu_pt_entry_unpack64(*testmem_pt_entry(r->tm, 0, *addr), &pt);
 	return (u8 *)testmem_host(r->tm, pt.addr) + *addr % 4096;
@@ -99,7 +102,7 @@ void *fx_fw_alloc(struct fixture *r, u32 bytes, u32 *addr)
 
 void *fx_fw_alloc_last(struct fixture *r, u32 bytes, u32 *addr)
 {
-	r->fw_next = FW_START + FW_BYTES - bytes;
+	r->fw_next = (u32)r->fw_start + FW_BYTES - bytes;
 	return fx_fw_alloc(r, bytes, addr);
 }
 
@@ -121,44 +124,119 @@ static void fill_boot(struct fixture *r)
 	r->log = fx_fw_alloc(r, FX_LOG * sizeof(*r->log), &r->boot->log);
 }
 
-static struct fixture *create(unsigned int threads, u64 base)
+/* Create the memory of a virtual GPU, and its boot structure. */
+static void create_memory(struct fixture *r, u64 base)
 {
-	const struct pumice_gpu_config config = { .cores = 1, .threads = threads };
+	r->tm = testmem_create_at(base, MEM_BYTES);
+	r->fw_start = FW_START + (u64)r->os * PUMICE_OS_PART_SIZE;
+	r->fw_next = (u32)r->fw_start;
+	testmem_map(r->tm, 0, r->fw_start, FW_BYTES, PUMICE_PAGE_SIZE_4K, 0);
+	fill_boot(r);
+}
+
+/* Pass the memory of all virtual GPUs to the GPU; each may access its own. */
+static void set_memory(struct fixture *host)
+{
+	struct pumice_mem_region region[PUMICE_OS_COUNT];
+	unsigned int os, count = 0;
+
+	for (os = 0; os < PUMICE_OS_COUNT; os++) {
+		const struct fixture *r = os ? host->guest[os] : host;
+
+		if (!r)
+			continue;
+		region[count] = *testmem_region(r->tm);
+		region[count++].oses = (u8)(1u << os);
+	}
+	if (pumice_gpu_set_memory(host->gpu, region, count))
+		die("no memory");
+}
+
+static struct fixture *create(const struct pumice_gpu_config *config, u64 base)
+{
 	struct fixture *r = calloc(1, sizeof(*r));
 	const char *error;
 
-	r->threads = threads;
-	r->tm = testmem_create_at(base, MEM_BYTES);
-	r->gpu = pumice_gpu_create(&config, &ops, r, &error);
+	r->host = r;
+	r->threads = config->threads;
+	r->gpu = pumice_gpu_create(config, &ops, r, &error);
 	if (!r->gpu)
 		die(error);
-	if (pumice_gpu_set_memory(r->gpu, testmem_region(r->tm), 1))
-		die("no memory");
+	create_memory(r, base);
+	set_memory(r);
 	load_image(r);
-	r->fw_next = FW_START;
-	testmem_map(r->tm, 0, FW_START, FW_BYTES, PUMICE_PAGE_SIZE_4K, 0);
-	fill_boot(r);
 	return r;
 }
 
 struct fixture *fx_create(void)
 {
-	return create(0, TESTMEM_BASE);
+	return fx_create_at(TESTMEM_BASE);
 }
 
 struct fixture *fx_create_threads(unsigned int threads)
 {
-	return create(threads, TESTMEM_BASE);
+	const struct pumice_gpu_config config = { .cores = 1, .threads = threads };
+
+	return create(&config, TESTMEM_BASE);
 }
 
 struct fixture *fx_create_at(u64 base)
 {
-	return create(0, base);
+	const struct pumice_gpu_config config = { .cores = 1 };
+
+	return create(&config, base);
+}
+
+struct fixture *fx_booted_oses(unsigned int oses)
+{
+	const struct pumice_gpu_config config = { .cores = 1, .oses = oses };
+	struct fixture *r = create(&config, TESTMEM_BASE);
+
+	if (fx_boot(r) != FWIF_STATE_READY)
+		die("the firmware did not reach READY");
+	return r;
+}
+
+struct fixture *fx_guest(struct fixture *r, u32 os)
+{
+	struct fixture *guest = calloc(1, sizeof(*guest));
+
+	guest->host = r;
+	guest->os = os;
+	guest->gpu = r->gpu;
+	create_memory(guest, TESTMEM_BASE + os * GUEST_DISTANCE);
+	r->guest[os] = guest;
+	set_memory(r);
+	write_reg(guest, PUMICE_OS_IRQ_ENABLE, PUMICE_OS_IRQ_ENABLE__FW__MASK, 4);
+	return guest;
+}
+
+u32 fx_connect(struct fixture *guest)
+{
+	write_reg(guest, PUMICE_OS_CATALOGUE, testmem_ctx_reg(guest->tm, 0), 8);
+	write_reg(guest, PUMICE_OS_BOOT_ARG, guest->boot_addr, 4);
+	write_reg(guest, PUMICE_OS_CTRL, PUMICE_OS_CTRL__CONNECT__MASK, 4);
+	fx_run(guest);
+	return guest->boot->state;
+}
+
+u32 fx_disconnect(struct fixture *guest)
+{
+	write_reg(guest, PUMICE_OS_CTRL, 0, 4);
+	fx_run(guest);
+	return guest->boot->state;
 }
 
 void fx_destroy(struct fixture *r)
 {
+	unsigned int os;
+
 	pumice_gpu_destroy(r->gpu);
+	for (os = 1; os < PUMICE_OS_COUNT; os++) {
+		if (r->guest[os])
+			testmem_destroy(r->guest[os]->tm);
+		free(r->guest[os]);
+	}
 	testmem_destroy(r->tm);
 	free(r);
 }
@@ -170,7 +248,7 @@ static bool step(struct fixture *r)
 
 	if (r->threads)
 		return !nanosleep(&moment, NULL);
-	r->clock += STEP_NS;
+	r->host->clock += STEP_NS;
 	return pumice_gpu_poll(r->gpu, 0) != UINT64_MAX;
 }
 

@@ -30,12 +30,21 @@
 #define FX_CODE_VA	(FX_STREAM_VA + 0x1000)
 
 struct fixture {
-	struct testmem *tm;
+	/*
+	 * Of virtual GPU 0, which owns the GPU and its clock, itself; of another one, that of
+	 * number 0.
+	 */
+	struct fixture *host;
+	struct fixture *guest[PUMICE_OS_COUNT];	/* of virtual GPU 0: the others, by number */
+	u32 os;		/* number of the virtual GPU */
+	u64 fw_start;	/* first fw address */
+
+	struct testmem *tm;	/* its own memory, which no other virtual GPU may access */
 	struct pumice_gpu *gpu;
 	struct fwif_image_header image;
 	u64 image_bus;
 
-	/* Context 0: fw address of the next free byte; never reused. */
+	/* Context 0, or its part of it: fw address of the next free byte; never reused. */
 	u32 fw_next;
 
 	struct fwif_boot *boot;
@@ -92,6 +101,17 @@ struct fixture *fx_booted(void);
 void fx_boot_writes(struct fixture *r, struct fx_write writes[FX_BOOT_WRITES]);
 /* Start the firmware and run it until it reports a state. Returns boot->state. */
 u32 fx_boot(struct fixture *r);
+
+/* As fx_booted(), for a GPU with virtual GPUs, of which this is number 0. */
+struct fixture *fx_booted_oses(unsigned int oses);
+/*
+ * Create the driver of another virtual GPU, with a boot structure and memory of its own;
+ * fx_destroy() of number 0 destroys it, too. The functions below then are of this virtual GPU.
+ */
+struct fixture *fx_guest(struct fixture *r, u32 os);
+/* Connect it to the firmware, or disconnect it, and run. Return boot->state. */
+u32 fx_connect(struct fixture *guest);
+u32 fx_disconnect(struct fixture *guest);
 
 /* Run until no unit has work (true), or for a limited number of steps (false). */
 bool fx_run(struct fixture *r);

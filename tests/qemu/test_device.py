@@ -26,6 +26,7 @@ class Properties(unittest.TestCase):
 
     def test_values_out_of_range_are_refused_with_the_range(self):
         cases = [("cores=0", "1 to 16"), ("cores=17", "1 to 16"), ("threads=65", "0 to 64"),
+                 ("virtual-gpus=0", "1 to 8"), ("virtual-gpus=9", "1 to 8"),
                  ("unified-store-kib=0", "1 to 4095"), ("unified-store-kib=4096", "1 to 4095"),
                  ("common-store-kib=1024", "1 to 1023"), ("local-memory-kib=1024", "1 to 1023"),
                  ("slot-registers=9", "0 to 8"), ("slot-registers=4294967294", "0 to 8"),
@@ -171,6 +172,18 @@ class Pci(unittest.TestCase):
             self.assertEqual(machine.read(BAR0 + REG["FW_BOOT_ARG"] + 4), 0x11223344)
             for page in range(1, REG["OS_COUNT"]):
                 self.assertEqual(machine.reg("SYS_ID", page=page), 0)
+
+    def test_pages_of_virtual_gpus_are_active(self):
+        with Machine("virtual-gpus=3") as machine:
+            machine.enable()
+            self.assertEqual(machine.field("SYS_CONFIG__OSES"), 3)
+            for page in range(REG["OS_COUNT"]):
+                info = machine.reg("OS_INFO", page=page)
+                self.assertEqual(info, page | 3 << 8 if page < 3 else 0)
+                machine.reg("OS_BOOT_ARG", 0x1000 * page, page=page)
+            for page in range(REG["OS_COUNT"]):
+                self.assertEqual(machine.reg("OS_BOOT_ARG", page=page),
+                                 0x1000 * page if page < 3 else 0)
 
     def test_the_gpu_reaches_memory_only_as_bus_master(self):
         for threads in (1, 2):

@@ -84,11 +84,16 @@ static const struct pumice_mem_region *find_region(const struct mem_map *map, u6
 	return NULL;
 }
 
-u8 *mem_map_lookup(const struct mem_map *map, u64 addr, u64 len, bool *readonly)
+static bool os_may_access(const struct pumice_mem_region *r, unsigned int os)
+{
+	return !r->oses || r->oses >> os & 1;
+}
+
+u8 *mem_map_lookup(const struct mem_map *map, unsigned int os, u64 addr, u64 len, bool *readonly)
 {
 	const struct pumice_mem_region *r = find_region(map, addr);
 
-	if (!r || len > r->size - (addr - r->addr))
+	if (!r || len > r->size - (addr - r->addr) || !os_may_access(r, os))
 		return NULL;
 	if (readonly)
 		*readonly = r->readonly;

@@ -33,10 +33,10 @@ int mem_map_set(struct mem_map *map, const struct pumice_mem_region *regions,
 void mem_map_clear(struct mem_map *map);
 
 /*
- * Return a host pointer to len bytes at bus address addr, all inside one region, or NULL.
- * *readonly becomes true if stores are refused there; readonly may be NULL.
+ * Return a host pointer to len bytes at bus address addr, all inside one region that virtual GPU
+ * os may access, or NULL. *readonly becomes true if stores are refused there; readonly may be NULL.
  */
-u8 *mem_map_lookup(const struct mem_map *map, u64 addr, u64 len, bool *readonly);
+u8 *mem_map_lookup(const struct mem_map *map, unsigned int os, u64 addr, u64 len, bool *readonly);
 
 /*
  * Copy len bytes at bus address addr to buf, across adjacent regions. Returns false, with

@@ -96,6 +96,7 @@ static bool size_allowed(const struct mmu *mmu, u64 va, u32 size)
 /* A translation and its requester. */
 struct request {
 	unsigned int ctx;
+	unsigned int os; /* virtual GPU whose memory is accessed */
 	u64 va;
 	enum pumice_unit unit;	/* NONE: for debugging or tracing; no fault on request */
 };
@@ -131,7 +132,7 @@ static void request_table(const struct mmu *mmu, unsigned int ctx, u64 addr, u64
 static bool read_entry(const struct mmu *mmu, const struct request *r,
 		       enum pumice_inject_where level, u64 table, u64 index, u64 *entry)
 {
-	u8 *host = mem_map_lookup(mmu->map, table + index * sizeof(u64), sizeof(u64), NULL);
+	u8 *host = mem_map_lookup(mmu->map, r->os, table + index * sizeof(u64), sizeof(u64), NULL);
 
 	if (!host)
 		return false;
@@ -147,11 +148,28 @@ static bool read_entry(const struct mmu *mmu, const struct request *r,
 	return true;
 }
 
-/* Walk context and catalogue: *table becomes the page directory of va. */
-static enum pumice_fault walk_catalogue(const struct mmu *mmu, const struct request *r,
+/*
+ * Return the register with the catalogue for an address, and the virtual GPU whose memory it is in.
+ * While several are active, each has a part of context 0 with a catalogue of its own.
+ */
+static u64 context_reg(const struct mmu *mmu, unsigned int ctx, u64 va, unsigned int *os)
+{
+	u64 part = ctx ? 0 : mmu_part(mmu, va), reg;
+
+	if (part) {
+		*os = (unsigned int)part;
+		return part < mmu->oses ?
+			       atomic_load_explicit(&mmu->part[part], memory_order_acquire) : 0;
+	}
+	reg = atomic_load_explicit(&mmu->ctx[ctx], memory_order_acquire);
+	*os = ctx ? (unsigned int)PUMICE_FIELD_GET(PUMICE_MMU_CTX__OS, reg) : 0;
+	return reg;
+}
+
+/* Walk the catalogue of a context's register: *table becomes the page directory of va. */
+static enum pumice_fault walk_catalogue(const struct mmu *mmu, const struct request *r, u64 reg,
 					u64 *table)
 {
-	u64 reg = atomic_load_explicit(&mmu->ctx[r->ctx], memory_order_acquire);
 	struct pumice_mmu_pc_entry entry;
 	u64 raw;
 
@@ -197,10 +215,11 @@ static enum pumice_fault walk_directory(const struct mmu *mmu, const struct requ
  * Look up the memory of a page table's entry: the page, if its size is assigned, otherwise the
  * grain of va. A page in several regions has no single host address: it is cached grain by grain.
  */
-static bool look_up_page(const struct mmu *mmu, u64 va, const struct pumice_mmu_pt_entry *entry,
-			 unsigned int shift, bool *readonly, struct walk *out)
+static bool look_up_page(const struct mmu *mmu, const struct request *r,
+			 const struct pumice_mmu_pt_entry *entry, unsigned int shift,
+			 bool *readonly, struct walk *out)
 {
-	const u64 bytes = 1ull << shift, offset = va & (bytes - 1) & ~(GRAIN - 1);
+	const u64 bytes = 1ull << shift, offset = r->va & (bytes - 1) & ~(GRAIN - 1);
 
 	out->host = NULL;
 	out->page = NULL;
@@ -208,9 +227,10 @@ static bool look_up_page(const struct mmu *mmu, u64 va, const struct pumice_mmu_
 	if (entry->null)
 		return true;
 	if (out->shift > MMU_GRAIN_SHIFT)
-		out->page = mem_map_lookup(mmu->map, entry->addr, bytes, readonly);
+		out->page = mem_map_lookup(mmu->map, r->os, entry->addr, bytes, readonly);
 	out->host = out->page ? out->page + offset :
-				mem_map_lookup(mmu->map, entry->addr + offset, GRAIN, readonly);
+				mem_map_lookup(mmu->map, r->os, entry->addr + offset, GRAIN,
+					       readonly);
 	return out->host;
 }
 
@@ -232,7 +252,7 @@ static enum pumice_fault walk_table(const struct mmu *mmu, const struct request 
 		return PUMICE_FAULT_MMU_PT_INVALID;
 	if (entry.addr & page)
 		return PUMICE_FAULT_MMU_BUS;
-	if (!look_up_page(mmu, r->va, &entry, shift, &readonly, out))
+	if (!look_up_page(mmu, r, &entry, shift, &readonly, out))
 		return PUMICE_FAULT_MMU_BUS;
 	out->perms = entry.pm_owned ? MMU_TLB_PM_READ : MMU_TLB_READ;
 	if (!entry.read_only && !readonly)
@@ -285,12 +305,13 @@ static enum pumice_fault access_fault(u32 perms, enum pumice_access access, enum
 static enum pumice_fault walk(const struct mmu *mmu, unsigned int ctx, u64 va,
 			      enum pumice_access access, enum pumice_unit unit, struct walk *out)
 {
-	const struct request r = { .ctx = ctx, .va = va, .unit = unit };
+	struct request r = { .ctx = ctx, .va = va, .unit = unit };
+	const u64 reg = context_reg(mmu, ctx, va, &r.os);
 	enum pumice_fault fault;
 	unsigned int shift;
 	u64 table;
 
-	fault = walk_catalogue(mmu, &r, &table);
+	fault = walk_catalogue(mmu, &r, reg, &table);
 	if (!fault)
 		fault = walk_directory(mmu, &r, &table, &shift);
 	if (!fault)
@@ -618,10 +639,10 @@ void mmu_invalidate_all(struct mmu *mmu)
 }
 
 /* Return the host's address of a table's memory, or NULL if it cannot be written. */
-static u64 *owned_memory(const struct mmu *mmu, u64 addr, u64 bytes)
+static u64 *owned_memory(const struct mmu *mmu, unsigned int os, u64 addr, u64 bytes)
 {
 	bool readonly = false;
-	u8 *host = mem_map_lookup(mmu->map, addr, bytes, &readonly);
+	u8 *host = mem_map_lookup(mmu->map, os, addr, bytes, &readonly);
 
 	return readonly ? NULL : (u64 *)(void *)host;
 }
@@ -630,9 +651,9 @@ static u64 *owned_memory(const struct mmu *mmu, u64 addr, u64 bytes)
  * Write the entry at a bus address. It is written after the table that it points to. Returns false
  * if it is not memory that can be written.
  */
-static bool owned_write(const struct mmu *mmu, u64 addr, u64 value)
+static bool owned_write(const struct mmu *mmu, unsigned int os, u64 addr, u64 value)
 {
-	u64 *entry = owned_memory(mmu, addr, sizeof(value));
+	u64 *entry = owned_memory(mmu, os, addr, sizeof(value));
 
 	if (!entry)
 		return false;
@@ -641,9 +662,9 @@ static bool owned_write(const struct mmu *mmu, u64 addr, u64 value)
 	return true;
 }
 
-bool mmu_owned_clear(const struct mmu *mmu, u64 directory)
+bool mmu_owned_clear(const struct mmu *mmu, unsigned int os, u64 directory)
 {
-	u64 *entries = owned_memory(mmu, directory, GRAIN);
+	u64 *entries = owned_memory(mmu, os, directory, GRAIN);
 
 	if (!entries)
 		return false;
@@ -673,23 +694,24 @@ bool mmu_owned_map(const struct mmu *mmu, const struct mmu_owned *at, u64 addr, 
 	};
 
 	/* Neither is written if the directory cannot be. */
-	if (!owned_memory(mmu, owned_pd_entry(at), sizeof(u64)))
+	if (!owned_memory(mmu, at->os, owned_pd_entry(at), sizeof(u64)))
 		return false;
-	if (first && !mmu_owned_clear(mmu, at->table))
+	if (first && !mmu_owned_clear(mmu, at->os, at->table))
 		return false;
-	if (!owned_write(mmu, owned_pt_entry(at), pumice_mmu_pt_entry_pack64(&pt)))
+	if (!owned_write(mmu, at->os, owned_pt_entry(at), pumice_mmu_pt_entry_pack64(&pt)))
 		return false;
-	return !first || owned_write(mmu, owned_pd_entry(at), pumice_mmu_pd_entry_pack64(&pd));
+	return !first ||
+	       owned_write(mmu, at->os, owned_pd_entry(at), pumice_mmu_pd_entry_pack64(&pd));
 }
 
 void mmu_owned_unmap(const struct mmu *mmu, const struct mmu_owned *at)
 {
-	owned_write(mmu, owned_pt_entry(at), 0);
+	owned_write(mmu, at->os, owned_pt_entry(at), 0);
 }
 
 void mmu_owned_drop_table(const struct mmu *mmu, const struct mmu_owned *at)
 {
-	owned_write(mmu, owned_pd_entry(at), 0);
+	owned_write(mmu, at->os, owned_pd_entry(at), 0);
 }
 
 void mmu_reset(struct mmu *mmu)
@@ -698,6 +720,8 @@ void mmu_reset(struct mmu *mmu)
 
 	for (i = 0; i < PUMICE_MMU_CONTEXTS; i++)
 		atomic_store(&mmu->ctx[i], PUMICE_MMU_CTX__RESET);
+	for (i = 0; i < PUMICE_OS_COUNT; i++)
+		atomic_store(&mmu->part[i], PUMICE_OS_CATALOGUE__RESET);
 	for (i = 0; i < PUMICE_MMU_RANGES; i++) {
 		atomic_store(&mmu->range_start[i], PUMICE_MMU_RANGE_START__RESET);
 		atomic_store(&mmu->range_end[i], PUMICE_MMU_RANGE_END__RESET);

@@ -144,8 +144,11 @@ struct mmu_dropped {
 };
 
 struct mmu {
+	unsigned int oses;	/* virtual GPUs that are active; 0 is 1. Constant */
+
 	/* Registers, guarded by the device lock for writing; read without it. */
 	_Atomic u64 ctx[PUMICE_MMU_CONTEXTS];
+	_Atomic u64 part[PUMICE_OS_COUNT];	/* OS_CATALOGUE; of OS 0 it is ctx[0] */
 	_Atomic u64 range_start[PUMICE_MMU_RANGES];
 	_Atomic u64 range_end[PUMICE_MMU_RANGES];
 	_Atomic u64 page_sizes;
@@ -187,6 +190,15 @@ struct mmu {
 	_Atomic u64 misses, faults, invalidations;
 	u8 apart_after[HOST_LINE];
 };
+
+/*
+ * Return the virtual GPU to whose part of context 0 an address belongs; it may be one that is not
+ * active, or beyond the last possible one.
+ */
+static inline u64 mmu_part(const struct mmu *mmu, u64 va)
+{
+	return mmu->oses > 1 ? va / PUMICE_OS_PART_SIZE : 0;
+}
 
 /* Tag of an entry for a page of 1 << shift bytes. */
 static inline u64 mmu_tlb_page_tag(unsigned int ctx, u64 va, unsigned int shift)
@@ -349,12 +361,13 @@ void mmu_invalidate_range(struct mmu *mmu, unsigned int ctx, u64 first, u64 last
  * those for the first page of a table and for the table itself.
  */
 struct mmu_owned {
+	unsigned int os;	/* virtual GPU whose memory the tables are */
 	u64 va;			/* of a page */
 	u64 directory, table;	/* bus addresses of its tables */
 };
 
-/* Clear a directory. */
-bool mmu_owned_clear(const struct mmu *mmu, u64 directory);
+/* Clear a directory. @os: as in struct mmu_owned */
+bool mmu_owned_clear(const struct mmu *mmu, unsigned int os, u64 directory);
 /* Map a page to a bus address. first: the table has no page yet, and is cleared before. */
 bool mmu_owned_map(const struct mmu *mmu, const struct mmu_owned *at, u64 addr, bool first);
 /* Unmap a page; remove its table from the directory. The caller invalidates the TLBs. */

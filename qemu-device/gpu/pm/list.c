@@ -152,6 +152,22 @@ static bool tables_consistent(const struct pumice_free_list *list)
 	       !(list->base % GIB);
 }
 
+/* Return whether memory is in the part of context 0 of the virtual GPU that a list belongs to. */
+static bool in_part_of(const struct pm *pm, u32 addr, u64 table, u64 bytes)
+{
+	const u64 part = mmu_part(pm->config.mmu, addr);
+
+	return mmu_part(pm->config.mmu, table) == part &&
+	       mmu_part(pm->config.mmu, table + bytes - 1) == part;
+}
+
+/* Return whether the tables of a consistent list belong to its virtual GPU. */
+static bool owns_tables(const struct pm *pm, u32 addr, const struct pumice_free_list *list)
+{
+	return in_part_of(pm, addr, list->links, 4ull * list->max_pages) &&
+	       (!list->frames || in_part_of(pm, addr, list->frames, 8ull * list->max_pages));
+}
+
 /* Return whether the words of a list are consistent. */
 static bool list_consistent(const struct pumice_free_list *list)
 {
@@ -315,12 +331,13 @@ enum pm_result pm_list_open(struct pm *pm, u32 addr, struct pm_shadow **out,
 	struct pumice_free_list list;
 	struct pm_shadow *s;
 
-	if (!addr || addr % 4)
+	if (!addr || addr % 4 || !in_part_of(pm, addr, addr, sizeof(words)))
 		goto damaged;
 	if (!pm_read_words(pm, addr, words, PUMICE_FREE_LIST_WORDS, fault))
 		return PM_FAULT;
 	inject_bit(pm, words);
-	if (pumice_free_list_unpack(words, &list) != PUMICE_UNPACK_OK || !list_consistent(&list))
+	if (pumice_free_list_unpack(words, &list) != PUMICE_UNPACK_OK || !list_consistent(&list) ||
+	    !owns_tables(pm, addr, &list))
 		goto damaged;
 	s = find(pm, addr);
 	if (!s || !list.fresh) {

@@ -90,6 +90,9 @@ static enum pm_result load_locked(struct pm *pm, u64 addr, unsigned int ctx,
 
 		if (!scene->list[l])
 			continue;
+		/* The lists of a scene belong to the same virtual GPU. */
+		if (mmu_part(pm->config.mmu, scene->list[l]) != mmu_part(pm->config.mmu, addr))
+			goto damaged;
 		result = pm_list_open(pm, scene->list[l], &s, fault);
 		if (result != PM_OK)
 			return result;

@@ -62,6 +62,12 @@ bool pm_tables_has(const struct pumice_free_list *list, u32 page)
 	return list->frames && (page < 2 || !(page % BLOCK_PAGES));
 }
 
+/* Return the virtual GPU that a list belongs to; it has an active one, as it was read. */
+static unsigned int pm_list_os(const struct pm *pm, const struct pm_shadow *s)
+{
+	return (unsigned int)mmu_part(pm->config.mmu, s->addr);
+}
+
 /* Read the bus address of a page. */
 static bool read_frame(struct pm *pm, const struct pm_shadow *s, u32 page, u64 *addr,
 		       struct gpu_fault *fault)
@@ -98,7 +104,7 @@ bool pm_tables_open(struct pm *pm, struct pm_shadow *s, struct gpu_fault *fault)
 		return false;
 	if (s->list.fresh)
 		return true;
-	if (!mmu_owned_clear(pm->config.mmu, s->tables->directory))
+	if (!mmu_owned_clear(pm->config.mmu, pm_list_os(pm, s), s->tables->directory))
 		return bus_fault(s, fault);
 	s->list.fresh = 1;
 	s->list.free = s->list.pages - pm_tables_below(&s->list, s->list.pages);
@@ -123,9 +129,10 @@ bool pm_tables_count(struct pm *pm, struct pm_shadow *s, struct gpu_fault *fault
 }
 
 /* Return where a page is mapped. */
-static struct mmu_owned place_of(const struct pm_shadow *s, u32 page)
+static struct mmu_owned place_of(const struct pm *pm, const struct pm_shadow *s, u32 page)
 {
 	return (struct mmu_owned){
+		.os = pm_list_os(pm, s),
 		.va = s->base + (u64)page * PUMICE_PM_PAGE_SIZE,
 		.directory = s->tables->directory,
 		.table = s->tables->block[page / BLOCK_PAGES].table,
@@ -146,7 +153,7 @@ bool pm_tables_map(struct pm *pm, struct pm_shadow *s, u32 page, struct gpu_faul
 	if (!block->live &&
 	    !read_frame(pm, s, table_page(page / BLOCK_PAGES), &block->table, fault))
 		return false;
-	place = place_of(s, page);
+	place = place_of(pm, s, page);
 	if (!mmu_owned_map(pm->config.mmu, &place, frame, !block->live))
 		return bus_fault(s, fault);
 	block->live = true;
@@ -161,7 +168,7 @@ void pm_tables_unmap(struct pm *pm, struct pm_shadow *s, u32 page)
 
 	if (!s->tables)
 		return;
-	place = place_of(s, page);
+	place = place_of(pm, s, page);
 	mmu_owned_unmap(pm->config.mmu, &place);
 	/* The entry is cleared before a thread that reads 0 removes the table. */
 	atomic_fetch_sub_explicit(&s->tables->block[page / BLOCK_PAGES].mapped, 1,
@@ -175,7 +182,7 @@ static void trim(struct pm *pm, struct pm_shadow *s)
 
 	for (b = 0; b < s->tables->blocks; b++) {
 		struct block *block = &s->tables->block[b];
-		const struct mmu_owned place = place_of(s, b * BLOCK_PAGES);
+		const struct mmu_owned place = place_of(pm, s, b * BLOCK_PAGES);
 
 		if (!block->live || atomic_load_explicit(&block->mapped, memory_order_acquire))
 			continue;

@@ -137,7 +137,8 @@ REG_WRITE(reg_ic_host_irq)
 	unsigned int os;
 
 	(void)at;
-	fwctl_inject_message(&gpu->inject, &gpu->mmu, fwctl_boot(gpu->fw)->arg);
+	if (PUMICE_FIELD_GET(PUMICE_IC_HOST_IRQ__OSES, value) & 1)
+		fwctl_inject_message(&gpu->inject, &gpu->mmu, fwctl_boot(gpu->fw)->arg);
 	for (os = 0; os < PUMICE_OS_COUNT; os++)
 		if (PUMICE_FIELD_GET(PUMICE_IC_HOST_IRQ__OSES, value) >> os & 1)
 			gpu_os_raise(gpu, os, PUMICE_OS_IRQ_STATUS__FW__MASK);
@@ -155,4 +156,17 @@ REG_WRITE(reg_ic_timecmp_write)
 	(void)at;
 	fwctl_set_timer(gpu->fw, value);
 	return REG_DONE;
+}
+
+REG_READ(reg_ic_os_ctrl)
+{
+	const struct gpu_os *os = &gpu->os[at->index];
+
+	return PUMICE_FIELD_PREP(PUMICE_IC_OS_CTRL__CONNECT, os->ctrl) |
+	       PUMICE_FIELD_PREP(PUMICE_IC_OS_CTRL__CONNECTS, os->connects);
+}
+
+REG_READ(reg_ic_os_boot_arg)
+{
+	return gpu->os[at->index].connect_arg;
 }

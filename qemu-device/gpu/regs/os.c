@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Registers of unit OS: a virtual GPU's doorbell and interrupt line.
+ * Registers of unit OS: a virtual GPU's doorbell and interrupt line, and its connection to the
+ * firmware: the catalogue of the memory that they share, and the address of the boot structure.
  *
  * Source: document 000, "Firmware Processor" (thread scheduler, interrupt line). The line is
  * raised when a cause becomes pending and enabled that was not both before; so a handler that
@@ -97,5 +98,61 @@ REG_WRITE(reg_os_irq_enable_write)
 REG_WRITE(reg_os_irq_clear)
 {
 	gpu->os[at->os].irq_status &= ~(u32)value;
+	return REG_DONE;
+}
+
+REG_READ(reg_os_info)
+{
+	return PUMICE_FIELD_PREP(PUMICE_OS_INFO__NUMBER, at->os) |
+	       PUMICE_FIELD_PREP(PUMICE_OS_INFO__OSES, gpu->config.oses);
+}
+
+REG_READ(reg_os_ctrl)
+{
+	return gpu->os[at->os].ctrl;
+}
+
+REG_WRITE(reg_os_ctrl_write)
+{
+	struct gpu_os *os = &gpu->os[at->os];
+
+	if (value & ~os->ctrl & PUMICE_OS_CTRL__CONNECT__MASK) {
+		os->connects++;
+		os->connect_arg = os->boot_arg;
+	}
+	os->ctrl = (u32)value;
+	fwctl_raise(gpu->fw, PUMICE_FIELD_PREP(PUMICE_IC_PENDING__HOST, 1u << at->os));
+	return REG_DONE;
+}
+
+/* The register of page 0 is that of the whole context, as long as one virtual GPU is active. */
+static _Atomic u64 *catalogue(struct pumice_gpu *gpu, unsigned int os)
+{
+	return os ? &gpu->mmu.part[os] : &gpu->mmu.ctx[0];
+}
+
+REG_READ(reg_os_catalogue)
+{
+	return atomic_load(catalogue(gpu, at->os));
+}
+
+REG_WRITE(reg_os_catalogue_write)
+{
+	const u64 first = (u64)at->os * PUMICE_OS_PART_SIZE;
+	const u64 last = gpu->config.oses > 1 ? first + PUMICE_OS_PART_SIZE - 1 : UINT64_MAX;
+
+	atomic_store(catalogue(gpu, at->os), value);
+	gpu_tlb_drop_range(gpu, 0, first, last);
+	return REG_WAIT;
+}
+
+REG_READ(reg_os_boot_arg)
+{
+	return gpu->os[at->os].boot_arg;
+}
+
+REG_WRITE(reg_os_boot_arg_write)
+{
+	gpu->os[at->os].boot_arg = (u32)value;
 	return REG_DONE;
 }

@@ -17,6 +17,10 @@ const struct reg_binding reg_bindings[PUMICE_REG_TABLE_SIZE] = {
 	{ PUMICE_OS_IRQ_STATUS, reg_os_irq_status, NULL },
 	{ PUMICE_OS_IRQ_ENABLE, reg_os_irq_enable, reg_os_irq_enable_write },
 	{ PUMICE_OS_IRQ_CLEAR, NULL, reg_os_irq_clear },
+	{ PUMICE_OS_INFO, reg_os_info, NULL },
+	{ PUMICE_OS_CTRL, reg_os_ctrl, reg_os_ctrl_write },
+	{ PUMICE_OS_CATALOGUE, reg_os_catalogue, reg_os_catalogue_write },
+	{ PUMICE_OS_BOOT_ARG, reg_os_boot_arg, reg_os_boot_arg_write },
 
 	{ PUMICE_SYS_ID, reg_constant, NULL },
 	{ PUMICE_SYS_VERSION, reg_constant, NULL },
@@ -56,6 +60,8 @@ const struct reg_binding reg_bindings[PUMICE_REG_TABLE_SIZE] = {
 	{ PUMICE_IC_CLEAR, NULL, reg_ic_clear },
 	{ PUMICE_IC_HOST_IRQ, NULL, reg_ic_host_irq },
 	{ PUMICE_IC_TIMECMP, reg_ic_timecmp, reg_ic_timecmp_write },
+	{ PUMICE_IC_OS_CTRL(0), reg_ic_os_ctrl, NULL },
+	{ PUMICE_IC_OS_BOOT_ARG(0), reg_ic_os_boot_arg, NULL },
 
 	{ PUMICE_CDM_STREAM_BASE, reg_cdm_stream, reg_cdm_stream_write },
 	{ PUMICE_CDM_MMU_CTX, reg_cdm_ctx, reg_cdm_ctx_write },

@@ -24,6 +24,15 @@ REG_READ(reg_os_irq_status);
 REG_READ(reg_os_irq_enable);
 REG_WRITE(reg_os_irq_enable_write);
 REG_WRITE(reg_os_irq_clear);
+REG_READ(reg_os_info);
+REG_READ(reg_os_ctrl);
+REG_WRITE(reg_os_ctrl_write);
+REG_READ(reg_os_catalogue);
+REG_WRITE(reg_os_catalogue_write);
+REG_READ(reg_os_boot_arg);
+REG_WRITE(reg_os_boot_arg_write);
+REG_READ(reg_ic_os_ctrl);
+REG_READ(reg_ic_os_boot_arg);
 
 /* sys.c */
 REG_READ(reg_sys_config);

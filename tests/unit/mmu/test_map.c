@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../../../qemu-device/gpu/mem/mem.h"
+#include "pumice_regs.h"
 
 #define PAGES 6u
 
@@ -31,20 +32,39 @@ static void regions_are_found_in_any_order(void **state)
 
 	(void)state;
 	assert_int_equal(mem_map_set(&map, regions, 4), 0);
-	assert_ptr_equal(mem_map_lookup(&map, 0x1000, 1, &readonly), page(0));
+	assert_ptr_equal(mem_map_lookup(&map, 0, 0x1000, 1, &readonly), page(0));
 	assert_false(readonly);
-	assert_ptr_equal(mem_map_lookup(&map, 0x2fff, 1, NULL), page(1) + 4095);
-	assert_ptr_equal(mem_map_lookup(&map, 0x10000, 8192, &readonly), page(2));
+	assert_ptr_equal(mem_map_lookup(&map, 0, 0x2fff, 1, NULL), page(1) + 4095);
+	assert_ptr_equal(mem_map_lookup(&map, 0, 0x10000, 8192, &readonly), page(2));
 	assert_true(readonly);
-	assert_ptr_equal(mem_map_lookup(&map, 0x900000000, 4096, NULL), page(5));
-	assert_ptr_equal(mem_map_lookup(&map, UINT64_MAX, 1, NULL), page(4) + 4095);
-	assert_null(mem_map_lookup(&map, 0xfff, 1, NULL));
-	assert_null(mem_map_lookup(&map, 0x3000, 1, NULL));
-	assert_null(mem_map_lookup(&map, 0x2fff, 2, NULL));
-	assert_null(mem_map_lookup(&map, UINT64_MAX, 2, NULL));
-	assert_null(mem_map_lookup(&map, 0, 1, NULL));
+	assert_ptr_equal(mem_map_lookup(&map, 0, 0x900000000, 4096, NULL), page(5));
+	assert_ptr_equal(mem_map_lookup(&map, 0, UINT64_MAX, 1, NULL), page(4) + 4095);
+	assert_null(mem_map_lookup(&map, 0, 0xfff, 1, NULL));
+	assert_null(mem_map_lookup(&map, 0, 0x3000, 1, NULL));
+	assert_null(mem_map_lookup(&map, 0, 0x2fff, 2, NULL));
+	assert_null(mem_map_lookup(&map, 0, UINT64_MAX, 2, NULL));
+	assert_null(mem_map_lookup(&map, 0, 0, 1, NULL));
 	mem_map_clear(&map);
-	assert_null(mem_map_lookup(&map, 0x1000, 1, NULL));
+	assert_null(mem_map_lookup(&map, 0, 0x1000, 1, NULL));
+}
+
+static void a_region_is_memory_of_its_virtual_gpus_only(void **state)
+{
+	const struct pumice_mem_region regions[] = {
+		{ .addr = 0x1000, .size = MEM_ALIGN, .host = page(0), .oses = 1u << 1 | 1u << 7 },
+		{ .addr = 0x2000, .size = MEM_ALIGN, .host = page(1) },
+	};
+	struct mem_map map = { 0 };
+	unsigned int os;
+
+	(void)state;
+	assert_int_equal(mem_map_set(&map, regions, 2), 0);
+	for (os = 0; os < PUMICE_OS_COUNT; os++) {
+		assert_ptr_equal(mem_map_lookup(&map, os, 0x1000, 1, NULL),
+				 os == 1 || os == 7 ? page(0) : NULL);
+		assert_ptr_equal(mem_map_lookup(&map, os, 0x2000, 1, NULL), page(1));
+	}
+	mem_map_clear(&map);
 }
 
 static void a_read_crosses_adjacent_regions_and_stops_at_a_gap(void **state)
@@ -94,7 +114,7 @@ static void invalid_maps_are_refused_and_leave_an_empty_one(void **state)
 
 		assert_int_equal(mem_map_set(&map, &good, 1), 0);
 		assert_int_equal(mem_map_set(&map, regions, 2), -EINVAL);
-		assert_null(mem_map_lookup(&map, 0x1000, 1, NULL));
+		assert_null(mem_map_lookup(&map, 0, 0x1000, 1, NULL));
 	}
 	mem_map_clear(&map);
 }
@@ -103,6 +123,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(regions_are_found_in_any_order),
+		cmocka_unit_test(a_region_is_memory_of_its_virtual_gpus_only),
 		cmocka_unit_test(a_read_crosses_adjacent_regions_and_stops_at_a_gap),
 		cmocka_unit_test(invalid_maps_are_refused_and_leave_an_empty_one),
 	};

@@ -348,6 +348,48 @@ static void a_flipped_bit_of_a_read_faults_once(void **state)
 	pbfx_destroy(w.fx);
 }
 
+/* Map memory of context 0 at the same address of virtual GPU 1's part, too. */
+static void alias(struct pb_fixture *fx, u32 va, const void *host)
+{
+	testmem_map_bus(fx->tm, 0, PUMICE_OS_PART_SIZE + va, testmem_bus(fx->tm, host) & ~4095ull,
+			4096, PUMICE_PAGE_SIZE_4K, 0);
+}
+
+static enum pumice_fault load_fault(struct pb_fixture *fx)
+{
+	struct gpu_fault fault = { 0 };
+	struct pm_scene scene;
+
+	pm_reset(fx->pm);
+	return pm_scene_load(fx->pm, PBFX_SCENE(0), PBFX_CTX, &scene, &fault) ?
+		       PUMICE_FAULT_NONE : (enum pumice_fault)fault.fault;
+}
+
+static void lists_and_their_tables_belong_to_the_virtual_gpu_of_the_scene(void **state)
+{
+	struct pb_fixture *fx = pbfx_create(PAGES, 0);
+	u32 *list = &fx->scene[0][4], *links = &fx->list[0][8];
+
+	(void)state;
+	fx->mmu.oses = 2;
+	atomic_store(&fx->mmu.part[1], testmem_ctx_reg(fx->tm, 0));
+	alias(fx, PBFX_LIST(0), fx->list[0]);
+	alias(fx, PBFX_LINKS(0), fx->links[0]);
+	pbfx_scene(fx, 0, &small);
+	assert_int_equal(load_fault(fx), PUMICE_FAULT_NONE);
+	assert_int_equal(*list, PBFX_LIST(0));
+	*list += PUMICE_OS_PART_SIZE;
+	assert_int_equal(load_fault(fx), PUMICE_FAULT_PM_SCENE);
+	*list -= PUMICE_OS_PART_SIZE;
+	assert_int_equal(*links, PBFX_LINKS(0));
+	*links += PUMICE_OS_PART_SIZE;
+	assert_int_equal(load_fault(fx), PUMICE_FAULT_PM_FREE_LIST);
+	/* One that ends in the next part. */
+	*links = PUMICE_OS_PART_SIZE - 4;
+	assert_int_equal(load_fault(fx), PUMICE_FAULT_PM_FREE_LIST);
+	pbfx_destroy(fx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -359,6 +401,7 @@ int main(void)
 		cmocka_unit_test(corrupt_scenes_fault_or_are_other_scenes),
 		cmocka_unit_test(a_malformed_scene_is_refused),
 		cmocka_unit_test(state_of_a_scene_is_kept_and_checked),
+		cmocka_unit_test(lists_and_their_tables_belong_to_the_virtual_gpu_of_the_scene),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,7 @@ static bool has_own_value(u32 offset)
 	return offset == PUMICE_SYS_CONFIG || offset == PUMICE_SYS_STORES ||
 	       offset == PUMICE_SYS_CACHES || offset == PUMICE_SYS_UNITS ||
 	       offset == PUMICE_SYS_CLOCK || offset == PUMICE_SYS_REGISTERS ||
-	       offset == PUMICE_SYS_SHAPE ||
+	       offset == PUMICE_SYS_SHAPE || offset == PUMICE_OS_INFO ||
 	       offset == PUMICE_INJ_CAPS;
 }
 

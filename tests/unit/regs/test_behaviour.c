@@ -237,6 +237,40 @@ static void each_active_page_has_its_own_doorbell_and_line(void **state)
 	fx_destroy(fx);
 }
 
+static void each_active_page_connects_by_itself(void **state)
+{
+	const u32 connect = PUMICE_OS_CTRL__CONNECT__MASK;
+	const u64 catalogue = PUMICE_OS_CATALOGUE__ENABLE__MASK | 0x4000;
+	struct fixture *fx = fx_create(&(struct fx_options){ .oses = 3 });
+	u32 os, info;
+
+	(void)state;
+	for (os = 0; os < 3; os++) {
+		info = (u32)os_read(fx, os, PUMICE_OS_INFO);
+		assert_int_equal(PUMICE_FIELD_GET(PUMICE_OS_INFO__NUMBER, info), os);
+		assert_int_equal(PUMICE_FIELD_GET(PUMICE_OS_INFO__OSES, info), 3);
+	}
+	os_write(fx, 1, PUMICE_OS_BOOT_ARG, 0x10001000);
+	os_write(fx, 1, PUMICE_OS_CTRL, connect);
+	assert_int_equal(fw_read(fx, PUMICE_IC_PENDING), 1u << 1);
+	/* The argument is that of the time of the connection. */
+	os_write(fx, 1, PUMICE_OS_BOOT_ARG, 0);
+	os_write(fx, 1, PUMICE_OS_CTRL, connect);
+	assert_int_equal(fw_read(fx, PUMICE_IC_OS_CTRL(1)), 0x101);
+	assert_int_equal(fw_read(fx, PUMICE_IC_OS_BOOT_ARG(1)), 0x10001000);
+	os_write(fx, 1, PUMICE_OS_CTRL, 0);
+	assert_int_equal(fw_read(fx, PUMICE_IC_OS_CTRL(1)), 0x100);
+	os_write(fx, 1, PUMICE_OS_CTRL, connect);
+	assert_int_equal(fw_read(fx, PUMICE_IC_OS_CTRL(1)), 0x201);
+	assert_int_equal(fw_read(fx, PUMICE_IC_OS_CTRL(2)), 0);
+	pumice_gpu_mmio_write(fx->gpu, 2, PUMICE_OS_CATALOGUE, catalogue, 8);
+	assert_int_equal(pumice_gpu_mmio_read(fx->gpu, 2, PUMICE_OS_CATALOGUE, 8), catalogue);
+	assert_int_equal(pumice_gpu_mmio_read(fx->gpu, 1, PUMICE_OS_CATALOGUE, 8), 0);
+	assert_int_equal(pumice_gpu_mmio_read(fx->gpu, 0, PUMICE_OS_CATALOGUE, 8),
+			 pumice_gpu_mmio_read(fx->gpu, 0, PUMICE_MMU_CTX(0), 8));
+	fx_destroy(fx);
+}
+
 static void pages_that_are_not_active_do_nothing(void **state)
 {
 	struct fixture *fx = fx_create(&(struct fx_options){ .oses = 2 });
@@ -613,6 +647,7 @@ int main(void)
 		cmocka_unit_test(the_largest_work_group_is_that_of_a_usc),
 		cmocka_unit_test(a_property_overrides_its_size_only),
 		cmocka_unit_test(each_active_page_has_its_own_doorbell_and_line),
+		cmocka_unit_test(each_active_page_connects_by_itself),
 		cmocka_unit_test(pages_that_are_not_active_do_nothing),
 		cmocka_unit_test(a_line_rises_when_a_cause_becomes_pending_and_enabled),
 		cmocka_unit_test(the_firmware_reads_the_clock_in_halves_that_fit),
