@@ -24,7 +24,7 @@ static void check_copy(u64 dst, u64 src, u32 bytes)
 	assert_int_equal(write.bytes, bytes);
 	assert_int_equal(requests_cover(&made, PUMICE_MEM_CLIENT_PTLA_READ, src, bytes), bytes);
 	assert_int_equal(requests_cover(&made, PUMICE_MEM_CLIENT_PTLA_WRITE, dst, bytes), bytes);
-	/* It is no unit of a core. */
+	/* It does not belong to a core. */
 	assert_int_equal(read.places | write.places | stream.places, 1);
 	assert_true(stream.bytes);
 	fx_teardown(&fx);

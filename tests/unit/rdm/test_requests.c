@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Requests of the RDM in detailed modes: rays are those of the buffer, and no part of the stream. */
+/* Requests of the RDM in detailed modes: rays are separate from the stream. */
 #include "rdm_fixture.h"
 #include "requests.h"
 
@@ -24,10 +24,11 @@ static void rays_are_requested_once(void **state)
 	ray = requests_of(&made, PUMICE_MEM_CLIENT_RDM_RAY);
 	stream = requests_of(&made, PUMICE_MEM_CLIENT_RDM_STREAM);
 	assert_int_equal(ray.bytes, bytes);
-	assert_int_equal(requests_cover(&made, PUMICE_MEM_CLIENT_RDM_RAY, RDMFX_RAYS, bytes), bytes);
+	assert_int_equal(requests_cover(&made, PUMICE_MEM_CLIENT_RDM_RAY, RDMFX_RAYS, bytes),
+			 bytes);
 	assert_true(stream.bytes);
 	assert_int_equal(requests_cover(&made, PUMICE_MEM_CLIENT_RDM_STREAM, RDMFX_RAYS, bytes), 0);
-	/* It is no unit of a core. */
+	/* It does not belong to a core. */
 	assert_int_equal(ray.places | stream.places, 1);
 	rdmfx_destroy(fx);
 }

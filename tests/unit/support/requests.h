@@ -96,7 +96,8 @@ static inline u64 requests_cover(const struct requests *made, enum pumice_mem_cl
 		for (i = 0; i < made->count; i++) {
 			const struct mmu_request *r = &made->request[i];
 
-			if (requests_client(r) == client && at >= r->addr && at - r->addr < r->bytes)
+			if (at >= r->addr && at - r->addr < r->bytes &&
+			    requests_client(r) == client)
 				break;
 		}
 		covered += i < made->count;
