@@ -127,12 +127,35 @@ static void usc_uniforms_are_requests_of_their_windows(void **state)
 	fx_destroy(fx);
 }
 
+/* All lanes read the same window, which is requested once. */
+static void usc_dynamic_constants_are_requests_of_their_windows(void **state)
+{
+	const struct pumice_usc_operand constant = { .bank = PUMICE_USC_BANK_DC, .num = 3,
+						     .idx = 1 };
+	struct pumice_usc_insn code[] = {
+		INSN(MOV, .dst = usc_operand(PUMICE_USC_BANK_IDX, 0, false), .mask = ALWAYS,
+		     .src0 = IMM),
+		INSN(DC_WINDOW, .src2 = SH(0), .words = 64),
+		INSN(MOV, .dst = R(0), .mask = ALWAYS),
+		INSN(END),
+	};
+	struct fixture *fx = fx_create(DATA_BYTES);
+
+	(void)state;
+	pumice_usc_operand_pack(&code[2].src0, &constant);
+	run(fx, code, 4, NULL);
+	assert_data(PUMICE_USC_DC_WINDOW * sizeof(u32), 0, 0);
+	assert_int_equal(requests_of(&made, PUMICE_MEM_CLIENT_USC_LOAD).requests, 1);
+	fx_destroy(fx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(usc_requests_are_those_of_global_memory),
 		cmocka_unit_test(usc_copies_are_requests_of_their_words),
 		cmocka_unit_test(usc_uniforms_are_requests_of_their_windows),
+		cmocka_unit_test(usc_dynamic_constants_are_requests_of_their_windows),
 	};
 
 	return cmocka_run_group_tests_name("usc requests", tests, NULL, NULL);
