@@ -8,7 +8,7 @@
 
 #define SIDE	96u	/* nine tiles, of which each core has some */
 #define TILES	9u
-#define SPILL_TILE	(32u * 32u * 9u)	/* a word of outputs, depth and stencil of a pixel */
+#define SPILL_TILE	(32u * 32u * 9u)	/* outputs, depth and stencil of its pixels */
 /* Places. */
 #define MASTER	(1u << 0)
 #define CORES	(1u << 1 | 1u << 2)
