@@ -65,6 +65,11 @@ void caches_flush_range(u32 ctx, u64 first, u64 last)
 		return;
 	reg_write64(PUMICE_SLC_START, first);
 	reg_write64(PUMICE_SLC_END, last);
+	caches_flush_range_again(ctx);
+}
+
+void caches_flush_range_again(u32 ctx)
+{
 	operate(FLUSH | PUMICE_SLC_OP__RANGE__MASK, PUMICE_MEM_SCOPE_SYSTEM, ctx);
 }
 

@@ -30,6 +30,9 @@ void caches_flush(u32 ctx);
 /** caches_flush_range - write and drop the lines of a range. @last: last byte */
 void caches_flush_range(u32 ctx, u64 first, u64 last);
 
+/** caches_flush_range_again - the same with the range of the last caches_flush_range(). */
+void caches_flush_range_again(u32 ctx);
+
 /** caches_flush_tables - write and drop the lines of translation tables: the host changed some. */
 void caches_flush_tables(void);
 

@@ -80,7 +80,12 @@ static bool split_type(struct command *cmd)
 	case FWIF_CCCB_UPDATE:
 		return !cmd->caches;
 	default:
-		return !(cmd->caches & ~FWIF_CACHES_ALL);
+		if (cmd->caches & ~FWIF_CACHES_ALL)
+			return false;
+		/* Buffers of an older host are coherent, too, and it has no flags. */
+		if (boot_host_minor() < FWIF_CACHES_SINCE)
+			cmd->caches = FWIF_CACHES_ALL;
+		return true;
 	}
 }
 
@@ -210,6 +215,20 @@ static bool job_valid(const struct context *c, const struct command *cmd)
 	return cmd->header.type == job_type(c) && scene_valid(cmd);
 }
 
+/*
+ * Refuse a job before it starts. A fragment job relies on the operations of its geometry job, also
+ * of one that is refused (hw/cccb.h). If the VM has no MMU context, binding it drops all lines.
+ */
+static bool refuse_start(struct context *c, const struct command *cmd, u8 fault)
+{
+	if (cmd->header.type == FWIF_CCCB_GEOMETRY && !c->started && mmu_find(c)) {
+		c->caches = cmd->caches;
+		c->scene = cmd->render.scene;
+		caches_start(c, mmu_find(c));
+	}
+	return refuse_job(c, &cmd->compute, fault);
+}
+
 /* Prepare a job, or end it at once. Return false if the command is malformed. */
 static bool prepare_job(struct context *c, const struct command *cmd, bool *prepared)
 {
@@ -225,9 +244,9 @@ static bool prepare_job(struct context *c, const struct command *cmd, bool *prep
 			  !window_read32(job->perf, &probe)))
 		return false;
 	if (context_is_dead(c))
-		return refuse_job(c, job, PUMICE_FAULT_KILLED);
+		return refuse_start(c, cmd, PUMICE_FAULT_KILLED);
 	if (job->stream >> PUMICE_MMU_VA_BITS || render >> PUMICE_MMU_VA_BITS)
-		return refuse_job(c, job, PUMICE_FAULT_MMU_ADDRESS);
+		return refuse_start(c, cmd, PUMICE_FAULT_MMU_ADDRESS);
 	c->stream = job->stream;
 	c->render = render;
 	c->scene = renders ? cmd->render.scene : 0;

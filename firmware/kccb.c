@@ -158,8 +158,9 @@ static enum fwif_status do_scene_release(const struct fwif_kccb_cmd *cmd)
 	freelist_cancel_scene(cmd->object);
 	/* Every write releases a scene: write only the low half, which is not 0. */
 	reg_write(PUMICE_PM_RELEASE, cmd->object);
-	/* The host may free scene and lists now. */
+	/* The host may free scene and lists now, and tables in pages of lists, which it changed. */
 	caches_flush_shared();
+	caches_flush_tables();
 	return FWIF_STATUS_OK;
 }
 

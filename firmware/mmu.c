@@ -8,9 +8,13 @@
  * runs at a time, and a context is bound just before its job starts, so an unused
  * one always exists.
  *
- * Lines of caches are tagged with the MMU context. They are written while its translations are
- * still valid, then the tables are dropped from the caches, and only then the entries of TLBs,
- * which could else be loaded again from a stale line.
+ * Lines of caches are tagged with the MMU context. When a context is released or reassigned they
+ * are written while its translations are still valid, then the tables are dropped from the caches,
+ * and only then the entries of TLBs, which could else be loaded again from a stale line.
+ *
+ * When mappings change the host has changed the tables before, and jobs of the VM may run: they use
+ * entries of TLBs until these are dropped, and fill lines by them. So lines are written and dropped
+ * before, for the data of the former pages, as far as TLBs still have these, and again afterwards.
  */
 #include "caches.h"
 #include "context.h"
@@ -104,12 +108,16 @@ void mmu_invalidate(u64 catalogue, u64 start, u64 end)
 {
 	u32 ctx = find(catalogue);
 
-	if (!ctx)
+	if (!ctx) {
+		/* The host may free tables of which another context has left lines. */
+		caches_flush_tables();
 		return;
+	}
 	log_event(FWIF_LOG_MMU_INVALIDATE, ctx, (u32)(start >> 12), (u32)(end >> 12));
 	if (start > end) {
 		caches_flush(ctx);
 		drop_tlb(ctx);
+		caches_flush(ctx);
 		return;
 	}
 	caches_flush_range(ctx, start, end);
@@ -119,6 +127,7 @@ void mmu_invalidate(u64 catalogue, u64 start, u64 end)
 	reg_write(PUMICE_MMU_INVAL,
 		  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__OP, PUMICE_MMU_INVAL_RANGE) |
 		  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__CTX, ctx));
+	caches_flush_range_again(ctx);
 }
 
 void mmu_release(u64 catalogue)

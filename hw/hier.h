@@ -41,8 +41,8 @@
 	X(COMBINED, "writes that were combined with an earlier one") \
 	X(BYPASSES, "requests for which no line was allocated; SLC only") \
 	X(EVICTIONS, "lines that were replaced") \
-	X(DROPPED, "lines that an atomic operation or an invalidation dropped; of the SLC 0") \
-	X(FILLS, "reads of lines from the next level; of the SLC 0") \
+	X(DROPPED, "lines that an atomic operation or an invalidation dropped") \
+	X(FILLS, "reads of lines from the next level, or memory") \
 	X(READ_BYTES, "bytes read from the next level, or memory") \
 	X(WRITES, "writes to the next level; of the SLC lines written back") \
 	X(WRITTEN_BYTES, "bytes written to the next level, or memory")

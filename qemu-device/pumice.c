@@ -38,8 +38,9 @@
  *
  * - `slc-kib`, `data-l1-bytes`, `data-l2-bytes`, `texture-l1-bytes`,
  *   `texture-l2-bytes`
- *   Caches: of the GPU; of half a core and of a core. Powers of two. They are
- *   reported, and modelled in mode counted.
+ *   Caches: of the GPU; of half a core and of a core. Powers of two, with at
+ *   least a line for each way (hw/presets.h). They are reported, and modelled
+ *   in mode counted.
  *
  * - `mode`
  *   fast, or counted: every request of the GPU to memory passes the modelled
@@ -674,7 +675,8 @@ static const VMStateDescription pumice_vmstate = {
 
 #define PUMICE_CACHE_RANGE \
     "a power of two from " PUMICE_LIMIT_TEXT(PUMICE_MIN_CACHE_BYTES) " to " \
-    PUMICE_LIMIT_TEXT(PUMICE_MAX_CACHE_BYTES) "; modelled in mode counted"
+    PUMICE_LIMIT_TEXT(PUMICE_MAX_CACHE_BYTES) ", at least a line for each way " \
+    "of the preset; modelled in mode counted"
 
 /* Set the descriptions for "-device pumice,help". */
 static void pumice_describe_properties(ObjectClass *klass)
@@ -723,7 +725,8 @@ static void pumice_describe_properties(ObjectClass *klass)
     object_class_property_set_description(klass, "slc-kib",
         "system level cache, KiB, a power of two from "
         PUMICE_LIMIT_TEXT(PUMICE_MIN_SLC_KIB) " to "
-        PUMICE_LIMIT_TEXT(PUMICE_MAX_SLC_KIB) "; modelled in mode counted");
+        PUMICE_LIMIT_TEXT(PUMICE_MAX_SLC_KIB) ", at least a line for each way "
+        "of each bank; modelled in mode counted");
     object_class_property_set_description(klass, "data-l1-bytes",
         "data cache of half a core, bytes, " PUMICE_CACHE_RANGE);
     object_class_property_set_description(klass, "data-l2-bytes",
@@ -763,17 +766,27 @@ static void pumice_set_inject(Object *obj, const char *value, Error **errp)
     }
 }
 
+#define PUMICE_DEFAULT_MODE "fast"  /* of pumice_gpu_config.mode */
+#define PUMICE_MODES "pumice: mode must be fast, counted or strict"
+
 static char *pumice_get_mode(Object *obj, Error **errp)
 {
     PumiceState *s = PUMICE(obj);
 
-    return g_strdup(s->gpu ? pumice_gpu_mode(s->gpu) : s->params.mode);
+    if (s->gpu) {
+        return g_strdup(pumice_gpu_mode(s->gpu));
+    }
+    return g_strdup(s->params.mode[0] ? s->params.mode : PUMICE_DEFAULT_MODE);
 }
 
 static void pumice_set_mode(Object *obj, const char *value, Error **errp)
 {
     PumiceState *s = PUMICE(obj);
 
+    if (!value[0]) {
+        error_setg(errp, PUMICE_MODES);
+        return;
+    }
     if (!s->gpu) {
         /* A name that is too long is refused with all that are unknown. */
         g_strlcpy(s->params.mode, value, sizeof(s->params.mode));
@@ -792,7 +805,7 @@ static void pumice_set_mode(Object *obj, const char *value, Error **errp)
         error_setg(errp, "pumice: out of memory for mode %s", value);
         break;
     default:
-        error_setg(errp, "pumice: mode must be fast, counted or strict");
+        error_setg(errp, PUMICE_MODES);
         break;
     }
 }

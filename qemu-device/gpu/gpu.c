@@ -21,6 +21,8 @@
 #define CDM_LOOK	8u	/* of them, between two checks for waiters */
 #define USC_BUDGET	8192u	/* wave instructions */
 #define USC_SLOW_BUDGET	64u	/* the same, while slow memory is injected */
+/* The same in detailed modes: the accesses of 32 lanes, each some 0.5 us, are an instruction. */
+#define USC_DETAILED_BUDGET 32u
 
 #define LOG_BYTES	256
 
@@ -167,6 +169,13 @@ static void wake_cdm(void *opaque)
 	workers_wake(((struct pumice_gpu *)opaque)->workers, GPU_UNIT_CDM);
 }
 
+static void wake_cdm_source(void *opaque, unsigned int core)
+{
+	struct pumice_gpu *gpu = opaque;
+
+	workers_wake(gpu->workers, gpu_source_unit(gpu, core));
+}
+
 static void wake_usc(void *opaque, unsigned int usc)
 {
 	struct pumice_gpu *gpu = opaque;
@@ -286,6 +295,9 @@ static void cdm_ended(void *opaque, enum dm_end end)
 static const struct cdm_ops cdm_ops = {
 	.ended = cdm_ended,
 	.wake = wake_cdm,
+	.wake_source = wake_cdm_source,
+	.lock = device_lock,
+	.unlock = device_unlock,
 	.now = device_clock,
 };
 
@@ -364,17 +376,6 @@ static bool lock_wanted(const struct pumice_gpu *gpu)
 	       atomic_load_explicit(&gpu->lock_waits, memory_order_relaxed);
 }
 
-/* Return the USCs whose units this thread runs if possible. */
-static u64 uscs_at_home(const struct pumice_gpu *gpu)
-{
-	u64 uscs = 0;
-	u32 i;
-
-	for (i = 0; i < gpu->uscs; i++)
-		uscs |= (u64)workers_at_home(gpu->workers, gpu_usc_unit(gpu, i)) << i;
-	return uscs;
-}
-
 static bool step_cdm(void *opaque, unsigned int index, const _Atomic bool *stop)
 {
 	struct pumice_gpu *gpu = opaque;
@@ -385,15 +386,22 @@ static bool step_cdm(void *opaque, unsigned int index, const _Atomic bool *stop)
 	if (inject_hung(&gpu->inject, PUMICE_INJECT_WHERE_CDM))
 		return false;
 	device_lock(gpu);
-	pds_prefer(gpu->pds, uscs_at_home(gpu));
 	for (done = 0; more && done < CDM_BUDGET; done += CDM_LOOK) {
-		/* Quick groups are filled with the lock held. */
 		if (done && (atomic_load_explicit(stop, memory_order_relaxed) || lock_wanted(gpu)))
 			break;
 		more = cdm_step(gpu->cdm, CDM_LOOK);
 	}
 	device_unlock(gpu);
 	return more;
+}
+
+static bool step_cdm_source(void *opaque, unsigned int index, const _Atomic bool *stop)
+{
+	struct pumice_gpu *gpu = opaque;
+
+	if (inject_hung(&gpu->inject, PUMICE_INJECT_WHERE_CDM))
+		return false;
+	return cdm_source_step(gpu->cdm, index, CDM_BUDGET, stop);
 }
 
 /* Raise the events delayed by fault injection that are due. */
@@ -443,7 +451,8 @@ static bool step_usc(void *opaque, unsigned int index, const _Atomic bool *stop)
 	if (gpu->slow_until[index] ||
 	    inject_armed(&gpu->inject, PUMICE_INJECT_KIND_SLOW_MEMORY))
 		return step_slow_usc(gpu, index, stop);
-	return usc_step(gpu->usc[index], USC_BUDGET, stop);
+	return usc_step(gpu->usc[index],
+			mmu_is_detailed(&gpu->mmu) ? USC_DETAILED_BUDGET : USC_BUDGET, stop);
 }
 
 /* Allocation and release. */
@@ -510,7 +519,8 @@ static bool create_fw(struct pumice_gpu *gpu)
 static bool create_data_masters(struct pumice_gpu *gpu)
 {
 	const struct cdm_config cdm = {
-		.mmu = &gpu->mmu, .ops = &cdm_ops, .opaque = gpu, .trace = &gpu->trace,
+		.cores = gpu->config.cores, .mmu = &gpu->mmu, .ops = &cdm_ops, .opaque = gpu,
+		.trace = &gpu->trace,
 	};
 	struct pds_config pds = {
 		.uscs = gpu->uscs,
@@ -601,7 +611,7 @@ static bool create_workers(struct pumice_gpu *gpu)
 	};
 	const struct workers_config config = {
 		.threads = gpu->config.threads,
-		.units = gpu_usc_unit(gpu, gpu->uscs),
+		.units = gpu_source_unit(gpu, gpu->config.cores),
 		.unit = unit,
 		.now = device_clock,
 		.kick = gpu->ops.kick,
@@ -616,10 +626,14 @@ static bool create_workers(struct pumice_gpu *gpu)
 	for (i = 0; i < PTLA_UNITS; i++)
 		unit[GPU_UNIT_TDM0 + i] = (struct workers_unit){
 			.step = masters_step_tdm, .opaque = gpu, .index = i };
-	/* A core and its USCs share tiles, spans and registers. */
-	for (i = 0; i < gpu->config.cores; i++)
+	/* A core, its source of compute and its USCs share tiles, spans and registers. */
+	for (i = 0; i < gpu->config.cores; i++) {
 		unit[GPU_UNIT_CORE0 + i] = (struct workers_unit){
 			.step = masters_step_core, .opaque = gpu, .index = i, .home = i + 1 };
+		unit[gpu_source_unit(gpu, i)] = (struct workers_unit){
+			.step = step_cdm_source, .opaque = gpu, .index = i, .home = i + 1,
+			.defer = WORKERS_DEFER_HOME };
+	}
 	for (i = 0; i < gpu->uscs; i++)
 		unit[gpu_usc_unit(gpu, i)] = (struct workers_unit){
 			.step = step_usc, .opaque = gpu, .index = i,

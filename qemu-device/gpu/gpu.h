@@ -47,7 +47,10 @@
 
 #define GPU_MAX_USCS (PUMICE_MAX_CORES * PUMICE_MAX_USCS_PER_CORE)
 
-/* Units of the workers, in the order of workers_config.unit; the USCs follow the cores. */
+/*
+ * Units of the workers, in the order of workers_config.unit; the USCs follow the cores, and the
+ * sources of compute these.
+ */
 enum gpu_unit {
 	GPU_UNIT_FW,
 	GPU_UNIT_CDM,
@@ -56,7 +59,7 @@ enum gpu_unit {
 	GPU_UNIT_TDM0,
 	GPU_UNIT_CORE0 = GPU_UNIT_TDM0 + PTLA_UNITS,
 };
-_Static_assert(GPU_UNIT_CORE0 + PUMICE_MAX_CORES * (1 + PUMICE_MAX_USCS_PER_CORE) ==
+_Static_assert(GPU_UNIT_CORE0 + PUMICE_MAX_CORES * (2 + PUMICE_MAX_USCS_PER_CORE) ==
 	       WORKERS_MAX_UNITS, "units of the largest GPU");
 
 /* Interrupt line of one virtual GPU (unit OS). */
@@ -148,6 +151,12 @@ struct pumice_gpu {
 static inline unsigned int gpu_usc_unit(const struct pumice_gpu *gpu, unsigned int usc)
 {
 	return GPU_UNIT_CORE0 + gpu->config.cores + usc;
+}
+
+/* Return the worker unit of the source of compute of a core. */
+static inline unsigned int gpu_source_unit(const struct pumice_gpu *gpu, unsigned int core)
+{
+	return gpu_usc_unit(gpu, gpu->uscs) + core;
 }
 
 /*

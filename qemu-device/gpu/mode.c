@@ -62,6 +62,8 @@ static void request(void *opaque, const struct mmu_request *r)
 		.addr = r->addr,
 		.write = r->access == PUMICE_ACCESS_WRITE,
 		.atomic = client == PUMICE_MEM_CLIENT_USC_ATOMIC,
+		/* The host changes tables of context 0, and has no operations on caches. */
+		.bypass = r->unit == PUMICE_UNIT_NONE && !r->ctx,
 	};
 	u64 left;
 
@@ -102,7 +104,7 @@ static void cache_op(void *opaque, const struct mmu_cache_op *op)
 	for (; usc < end; usc++) {
 		switch (op->kind) {
 		case MMU_CACHE_FENCE:
-			hierarchy_fence(gpu->hierarchy, usc, scope);
+			hierarchy_fence(gpu->hierarchy, usc, scope, range.ctx);
 			break;
 		case MMU_CACHE_CLEAN:
 			hierarchy_clean(gpu->hierarchy, usc, scope, &range);

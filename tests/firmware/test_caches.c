@@ -283,6 +283,46 @@ static void failed_jobs_are_cleaned_before_they_are_reported(void **state)
 	assert_int_equal(records, 0);
 }
 
+/* Its fragment job, which has no operation on the SLC, runs. */
+static void refused_geometry_jobs_have_the_operations_of_their_start(void **state)
+{
+	struct caches *f = *state;
+	const u32 ctx = bind(f);
+	const u32 start[] = { FLUSH | SCOPE(SYSTEM) | CTX(ctx), FLUSH | SCOPE(SYSTEM) };
+	u32 dm;
+
+	for (dm = 0; dm < FWIF_DM_COUNT; dm++) {
+		struct fx_context *c = &f->c[dm];
+		struct fwif_cccb_compute *job = (void *)(c->cccb + c->write);
+		const u32 seqno = dm == FWIF_DM_CDM ? 2 : 1;
+
+		put_job(f, c, seqno, FWIF_CACHES_ALL);
+		job->stream = 1ull << PUMICE_MMU_VA_BITS;
+		watch(f->r, c, seqno);
+		fx_submit(f->r, c);
+		assert_int_equal(fx_result(c, seqno)->fault, PUMICE_FAULT_MMU_ADDRESS);
+		assert_ops(start, dm == FWIF_DM_VDM ? 2 : 0);
+	}
+}
+
+/* Its buffers are coherent, too, and its driver has no flags. */
+static void jobs_of_older_hosts_have_all_operations(void **state)
+{
+	struct caches *f = *state;
+	const u32 ctx = bind(f);
+	const u32 all[] = { FLUSH | SCOPE(SYSTEM) | CTX(ctx), CLEAN | SCOPE(SYSTEM) | CTX(ctx) };
+	u32 i;
+
+	for (i = 1; i <= 2; i++) {
+		f->r->boot->version = FWIF_VERSION_MAJOR << 16 | (FWIF_CACHES_SINCE - i % 2);
+		watch(f->r, &f->c[FWIF_DM_TDM], i);
+		put_job(f, &f->c[FWIF_DM_TDM], i, 0);
+		fx_submit(f->r, &f->c[FWIF_DM_TDM]);
+		end(f, FWIF_DM_TDM);
+		assert_ops(all, i == 1 ? 2 : 0);
+	}
+}
+
 static void wrong_flags_break_the_context(void **state)
 {
 	struct caches *f = *state;
@@ -340,7 +380,7 @@ static void older_devices_get_no_operations(void **state)
 		for (i = 0; i < records && minor == 8; i++)
 			assert_int_not_equal(record[i].offset, PUMICE_SLC_OP);
 	}
-	assert_int_equal(records, 7);
+	assert_int_equal(records, 8);
 	fake_version = 0;
 }
 
@@ -353,7 +393,10 @@ static void assert_before(u32 at, u32 op, u32 next)
 	assert_int_equal(record[at + 1].offset, next);
 }
 
-/* Lines are written with the old translations, then tables, then TLBs are dropped. */
+/*
+ * Lines are written with the old translations, then tables, then TLBs are dropped, and the lines
+ * that running jobs have filled meanwhile.
+ */
 static void changed_mappings_leave_no_stale_lines(void **state)
 {
 	struct caches *f = *state;
@@ -365,21 +408,36 @@ static void changed_mappings_leave_no_stale_lines(void **state)
 
 	watch(f->r, &f->c[0], 1);
 	assert_int_equal(fx_call(f->r, &cmd), FWIF_STATUS_OK);
-	assert_int_equal(records, 3);
+	assert_int_equal(records, 4);
 	assert_before(0, FLUSH | SCOPE(SYSTEM) | CTX(ctx) | RANGE, PUMICE_SLC_OP);
 	assert_before(1, FLUSH | SCOPE(SYSTEM) | CTX(TABLES), PUMICE_MMU_INVAL);
+	assert_int_equal(record[3].offset, PUMICE_SLC_OP);
+	assert_int_equal(record[3].value, FLUSH | SCOPE(SYSTEM) | CTX(ctx) | RANGE);
 	cmd.start = 1;
 	cmd.end = 0;
 	records = 0;
 	assert_int_equal(fx_call(f->r, &cmd), FWIF_STATUS_OK);
-	assert_int_equal(records, 3);
+	assert_int_equal(records, 4);
 	assert_before(0, FLUSH | SCOPE(SYSTEM) | CTX(ctx), PUMICE_SLC_OP);
 	assert_before(1, FLUSH | SCOPE(SYSTEM) | CTX(TABLES), PUMICE_MMU_INVAL);
-	/* Of a VM without an MMU context: when it is bound. */
-	cmd.catalogue += 0x2000;
-	records = 0;
+	assert_int_equal(record[3].offset, PUMICE_SLC_OP);
+	assert_int_equal(record[3].value, FLUSH | SCOPE(SYSTEM) | CTX(ctx));
+}
+
+/* The host frees tables afterwards, which other contexts or lists of pages may have used. */
+static void tables_of_a_vm_without_an_mmu_context_have_no_lines(void **state)
+{
+	struct caches *f = *state;
+	const u32 flush = FLUSH | SCOPE(SYSTEM) | CTX(TABLES);
+	const struct fwif_kccb_cmd cmd = {
+		.type = FWIF_KCCB_MMU_INVALIDATE, .catalogue = f->vm.catalogue + 0x2000,
+		.start = FX_STREAM_VA, .end = FX_STREAM_VA + 0x1fff,
+	};
+
+	bind(f);
+	watch(f->r, &f->c[0], 1);
 	assert_int_equal(fx_call(f->r, &cmd), FWIF_STATUS_OK);
-	assert_int_equal(records, 0);
+	assert_ops(&flush, 1);
 }
 
 static void a_released_mmu_context_has_no_lines(void **state)
@@ -463,9 +521,11 @@ static void lists_of_pages_are_exchanged_with_the_host(void **state)
 	assert_before(0, FLUSH | SCOPE(SYSTEM), PUMICE_PM_GROW);
 	records = 0;
 	assert_int_equal(fx_call(f->r, &release), FWIF_STATUS_OK);
-	assert_int_equal(records, 2);
+	assert_int_equal(records, 3);
 	assert_int_equal(record[0].offset, PUMICE_PM_RELEASE);
 	assert_int_equal(record[1].value, FLUSH | SCOPE(SYSTEM));
+	/* Tables that the GPU keeps in pages of the lists. */
+	assert_int_equal(record[2].value, FLUSH | SCOPE(SYSTEM) | CTX(TABLES));
 }
 
 /* The scene so far has run out of pages, and its lists cannot grow. */
@@ -559,10 +619,13 @@ int main(void)
 		TEST(operations_surround_a_job),
 		TEST(each_flag_has_its_own_operation),
 		TEST(failed_jobs_are_cleaned_before_they_are_reported),
+		TEST(refused_geometry_jobs_have_the_operations_of_their_start),
+		TEST(jobs_of_older_hosts_have_all_operations),
 		TEST(wrong_flags_break_the_context),
 		TEST(older_devices_get_no_operations),
 		TEST(changed_mappings_leave_no_stale_lines),
 		TEST(ranges_are_those_of_the_host),
+		TEST(tables_of_a_vm_without_an_mmu_context_have_no_lines),
 		TEST(a_released_mmu_context_has_no_lines),
 		TEST(a_reassigned_mmu_context_has_no_lines),
 		TEST(lists_of_pages_are_exchanged_with_the_host),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Files of the driver in debugfs: the processes of contexts and VMs, the last faults, labels of
- * mapped buffers, the firmware's log with names in place of numbers, and the GPU's mode.
+ * mapped buffers, the firmware's log with names in place of numbers, the GPU's mode, and the
+ * counts of the memory hierarchy.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -357,6 +358,65 @@ static void mode_does_not_change_while_a_job_runs(void)
 	CHECK_OK(set_mode("fast"));
 }
 
+/* Return the value of a column, from 1 on, in the line of a client or level. */
+static unsigned long long count_of(const char *name, unsigned int column)
+{
+	char start[64];
+	const char *at;
+
+	snprintf(start, sizeof(start), "%s ", name);
+	at = strstr(need_line("hierarchy", start, ""), start);
+	for (; column; column--) {
+		at = strchr(at, ' ');
+		CHECK(at);
+		at++;
+	}
+	return strtoull(at, NULL, 10);
+}
+
+static void hierarchy_has_the_counts_of_jobs(void)
+{
+	struct fixture fx = fx_open();
+	unsigned long long stream, slc;
+
+	CHECK_OK(set_mode("fast"));
+	stream = count_of("cdm-stream", 1);
+	slc = count_of("slc", 1);
+	fx_check_works(&fx);
+	CHECK_EQUAL(count_of("cdm-stream", 1), stream);
+	CHECK_EQUAL(count_of("slc", 1), slc);
+	CHECK_OK(set_mode("counted"));
+	fx_check_works(&fx);
+	stream = count_of("cdm-stream", 1);
+	CHECK(stream > 0);
+	/* It bypasses the caches: column SLC_BYPASSES. */
+	CHECK_EQUAL(count_of("cdm-stream", 13), stream);
+	CHECK(count_of("slc", 1) > stream);
+	/* The names of columns. */
+	CHECK(need_line("hierarchy", "client REQUESTS BYTES FIRST_REQUESTS", "WRITTEN_BYTES"));
+	CHECK(need_line("hierarchy", "level REQUESTS BYTES HITS", "WRITTEN_BYTES"));
+	CHECK_OK(set_mode("fast"));
+}
+
+/* A GPU that goes to sleep is reset, which clears the registers. */
+static void hierarchy_keeps_counts_while_the_gpu_sleeps(void)
+{
+	struct fixture fx = fx_open();
+	unsigned long long stream, slc;
+
+	CHECK_OK(set_mode("counted"));
+	fx_check_works(&fx);
+	stream = count_of("cdm-stream", 1);
+	slc = count_of("slc", 1);
+	CHECK(stream > 0);
+	while (!find_line(read_text("state"), "firmware: ", "asleep"))
+		usleep(10000);
+	CHECK_EQUAL(count_of("cdm-stream", 1), stream);
+	/* The firmware has booted again, with requests of its own. */
+	CHECK(count_of("slc", 1) >= slc);
+	CHECK_OK(set_mode("fast"));
+}
+
 static const struct test_case cases[] = {
 	TEST_CASE(contexts_name_their_process),
 	TEST_CASE(process_is_named_by_its_first_thread),
@@ -370,6 +430,8 @@ static const struct test_case cases[] = {
 	TEST_CASE(fw_log_has_names_in_place_of_numbers),
 	TEST_CASE(mode_is_set_by_its_name),
 	TEST_CASE(mode_does_not_change_while_a_job_runs),
+	TEST_CASE(hierarchy_has_the_counts_of_jobs),
+	TEST_CASE(hierarchy_keeps_counts_while_the_gpu_sleeps),
 };
 
 TEST_MAIN_TIMEOUT(cases, TIMEOUT_MS)

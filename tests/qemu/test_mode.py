@@ -35,6 +35,7 @@ class Mode(unittest.TestCase):
 
     def test_others_are_refused_by_name(self):
         for name, text in (("slow", "mode must be fast, counted or strict"),
+                           ("", "mode must be fast, counted or strict"),
                            ("a-name-that-is-too-long", "mode must be fast, counted or strict"),
                            ("strict", "mode strict is not implemented yet")):
             with self.subTest(name):

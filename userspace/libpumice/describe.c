@@ -383,8 +383,8 @@ static void put_late(struct text *t, const struct pumice_job_result *r)
 		put(t, ": byte %u of local memory", what.place);
 	else
 		put(t, ": %s%u", pumice_usc_bank_str(reg.bank), reg.num);
-	put(t, " is %s before a wait for sig%u, of the access that loads it",
-	    what.write ? "written" : "read", what.sig);
+	put(t, " is %s before a wait for sig%u, of the access that %s it",
+	    what.write ? "written" : "read", what.sig, what.write ? "loads or copies" : "loads");
 }
 
 static void put_fault(struct text *t, struct pumice_vm *vm, const struct pumice_job_result *r)

@@ -286,7 +286,7 @@ int pumice_stream_vdm_flush(struct pumice_stream *s, uint32_t flags)
 {
 	struct pumice_vdm_flush flush;
 	u32 words[PUMICE_VDM_FLUSH_WORDS];
-	int err = stream_check_flush(s, flags);
+	int err = stream_check_flush(s, flags, 0);
 
 	STREAM_SET_FLUSH(flush, flags);
 	pumice_vdm_flush_pack(words, &flush);

@@ -227,7 +227,7 @@ int pumice_stream_pdm_flush(struct pumice_stream *s, uint32_t flags)
 {
 	struct pumice_pdm_flush flush;
 	u32 words[PUMICE_PDM_FLUSH_WORDS];
-	int err = stream_check_flush(s, flags);
+	int err = stream_check_flush(s, flags, 0);
 
 	STREAM_SET_FLUSH(flush, flags);
 	pumice_pdm_flush_pack(words, &flush);

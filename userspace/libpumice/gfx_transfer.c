@@ -122,7 +122,7 @@ int pumice_stream_tdm_flush(struct pumice_stream *s, uint32_t flags)
 {
 	struct pumice_tdm_flush flush;
 	u32 words[PUMICE_TDM_FLUSH_WORDS];
-	int err = stream_check_flush(s, flags);
+	int err = stream_check_flush(s, flags, 0);
 
 	STREAM_SET_FLUSH(flush, flags);
 	pumice_tdm_flush_pack(words, &flush);

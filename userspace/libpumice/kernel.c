@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "program.h"
+#include "pumice_isa.h"
 
 static struct pumice_program *copy_program(const struct pumice_program *from)
 {
@@ -28,6 +29,41 @@ static struct pumice_program *copy_program(const struct pumice_program *from)
 		return p;
 	pumice_program_destroy(p);
 	return NULL;
+}
+
+/* Return whether an instruction is one of VERSION_CACHES: operations, and fences of a core. */
+static bool operates_on_caches(const u32 *words)
+{
+	struct pumice_usc_insn insn;
+
+	if (pumice_usc_unpack(words, &insn) != PUMICE_ISA_UNPACK_OK)
+		return false;
+	switch (insn.opcode) {
+	case PUMICE_USC_OP_CACHE_CLEAN:
+	case PUMICE_USC_OP_CACHE_CLEAN_RANGE:
+	case PUMICE_USC_OP_CACHE_INVALIDATE:
+	case PUMICE_USC_OP_CACHE_INVALIDATE_RANGE:
+		return true;
+	case PUMICE_USC_OP_MEM_FENCE:
+		return insn.func == PUMICE_USC_SCOPE_CORE;
+	default:
+		return false;
+	}
+}
+
+/* Refuse instructions that the device does not have, which would fault later. */
+static int check_device(struct pumice_device *dev, const struct pumice_program *program)
+{
+	const u32 version = dev->info.version;
+	u32 i;
+
+	for (i = 0; i < program->header.usc_insns && version < VERSION_CACHES; i++) {
+		if (operates_on_caches(program->usc + (size_t)i * PUMICE_USC_WORDS))
+			return fail(dev, EOPNOTSUPP,
+				    "kernel: instruction %u, an operation on caches, needs register map 2.9; the device has %u.%u",
+				    i, version >> 16, version & 0xffff);
+	}
+	return 0;
 }
 
 /* Copy the instructions to memory of the GPU. */
@@ -82,6 +118,9 @@ int pumice_kernel_create(struct pumice_vm *vm, const struct pumice_program *prog
 
 	if (!program)
 		return fail_null(vm->dev, "kernel", "program");
+	err = check_device(vm->dev, program);
+	if (err)
+		return err;
 	k = calloc(1, sizeof(*k));
 	if (k) {
 		k->vm = vm;

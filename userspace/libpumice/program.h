@@ -94,8 +94,14 @@ int program_assemble(const char *name, const char *text, struct warnings warning
 
 /* Check an address for a command. Return: 0, or -EINVAL with the error text set. */
 int stream_check_va(struct pumice_stream *s, const char *what, u64 va, u64 align);
-/* Check PUMICE_FLUSH_* for a flush command. Return: 0, or -EINVAL with the error text set. */
-int stream_check_flush(struct pumice_stream *s, u32 flags);
+#define VERSION_CACHES	0x00020009u	/* of the register map, since which there are operations on
+					 * caches, and FLUSH in all streams */
+/*
+ * Check PUMICE_FLUSH_* for a flush command. @former: the flags that devices before VERSION_CACHES
+ * have, or 0 if their streams have no such command. Return: 0, or with the error text set -EINVAL,
+ * or -EOPNOTSUPP for such a device.
+ */
+int stream_check_flush(struct pumice_stream *s, u32 flags, u32 former);
 /* Return the scope of valid PUMICE_FLUSH_*: enum pumice_mem_scope. */
 u32 stream_flush_scope(u32 flags);
 /* Set the fields of a flush command of any stream. */

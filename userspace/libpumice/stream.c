@@ -370,12 +370,20 @@ int pumice_stream_link(struct pumice_stream *s, uint64_t va)
 #define FLUSH_FLAGS	(PUMICE_FLUSH_DATA | PUMICE_FLUSH_CODE | PUMICE_FLUSH_CLEAN | \
 			 PUMICE_FLUSH_INVALIDATE | FLUSH_SCOPES)
 
-int stream_check_flush(struct pumice_stream *s, uint32_t flags)
+int stream_check_flush(struct pumice_stream *s, uint32_t flags, uint32_t former)
 {
+	const u32 version = s->vm->dev->info.version;
+
 	if (flags & ~FLUSH_FLAGS)
 		return fail(s->vm->dev, EINVAL,
 			    "flush: unknown flags %#x; accepted: 0x1 (DATA), 0x2 (CODE), 0x4 (CLEAN), 0x8 (INVALIDATE), and 0x100 (GPU), 0x200 (CORE) or 0x300 (GROUP)",
 			    flags & ~FLUSH_FLAGS);
+	if (version < VERSION_CACHES && (!former || flags & ~former))
+		return fail(s->vm->dev, EOPNOTSUPP,
+			    "flush: %s register map 2.9; the device has %u.%u",
+			    former ? "flags other than DATA and CODE need" :
+				     "streams other than those of compute need",
+			    version >> 16, version & 0xffff);
 	return 0;
 }
 
@@ -393,7 +401,7 @@ int pumice_stream_flush(struct pumice_stream *s, uint32_t flags)
 {
 	struct pumice_cdm_flush flush;
 	u32 words[PUMICE_CDM_FLUSH_WORDS];
-	int err = stream_check_flush(s, flags);
+	int err = stream_check_flush(s, flags, PUMICE_FLUSH_DATA | PUMICE_FLUSH_CODE);
 
 	STREAM_SET_FLUSH(flush, flags);
 	pumice_cdm_flush_pack(words, &flush);

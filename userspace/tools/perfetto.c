@@ -133,6 +133,27 @@ void perfetto_job(struct perfetto *p, uint32_t context, uint32_t job, uint64_t f
 		   detail);
 }
 
+void perfetto_sample(struct perfetto *p, uint64_t ns, const char *name, uint64_t value)
+{
+	struct pf_sample *sample;
+
+	if (p->sample_count == p->sample_room) {
+		const uint64_t room = p->sample_room ? 2 * p->sample_room : 1024;
+		struct pf_sample *more = p->sample_count < PERFETTO_MAX_EVENTS ?
+			realloc(p->samples, room * sizeof(*more)) : NULL;
+
+		if (!more) {
+			p->driver_dropped++;
+			return;
+		}
+		p->samples = more;
+		p->sample_room = room;
+	}
+	sample = &p->samples[p->sample_count++];
+	*sample = (struct pf_sample){ .ns = ns, .value = value };
+	snprintf(sample->name, sizeof(sample->name), "%s", name);
+}
+
 /* ---------------------------------------------------------------------- JSON */
 
 /* Write microseconds with a fraction, as the format requires. */
@@ -364,6 +385,18 @@ static void put_records(struct perfetto *p)
 	pf_end_all(p, pf_ns(p, last), "the trace ends before");
 }
 
+static void put_samples(struct perfetto *p)
+{
+	uint64_t i;
+
+	for (i = 0; i < p->sample_count; i++) {
+		const struct pf_sample *s = &p->samples[i];
+
+		pf_name(p, PF_HIERARCHY, "memory hierarchy", 0, "counts");
+		pf_counter(p, PF_HIERARCHY, s->ns, s->name, s->value);
+	}
+}
+
 /* Remove the former contents of a file; pipes and devices, EINVAL, have none. */
 static bool truncate_file(FILE *file)
 {
@@ -383,6 +416,7 @@ static bool release(struct perfetto *p)
 	free(p->records);
 	free(p->owners);
 	free(p->driver);
+	free(p->samples);
 	free(p);
 	return ok;
 }
@@ -396,6 +430,7 @@ bool perfetto_close(struct perfetto *p, uint64_t *dropped)
 	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", p->file);
 	put_driver(p);
 	put_records(p);
+	put_samples(p);
 	fputs("\n]}\n", p->file);
 	return release(p) && ok;
 }

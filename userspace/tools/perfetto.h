@@ -50,6 +50,9 @@ void perfetto_lost(struct perfetto *p, uint64_t ticks, uint64_t events);
 void perfetto_owner(struct perfetto *p, uint32_t context, uint64_t from_ns, uint32_t pid,
 		    const char *name);
 
+/* Add a sample of a counter of the memory hierarchy. Samples are in the order of time. */
+void perfetto_sample(struct perfetto *p, uint64_t ns, const char *name, uint64_t value);
+
 /* Add an instant event of the driver about a context; detail may be NULL. */
 void perfetto_instant(struct perfetto *p, uint32_t context, uint64_t ns, const char *name,
 		      const char *detail);

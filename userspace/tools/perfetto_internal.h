@@ -19,6 +19,7 @@ enum {
 	PF_JOBS,	/* data masters */
 	PF_PM,
 	PF_MMU,
+	PF_HIERARCHY,
 	PF_CORE0 = 10,
 	PF_USC0 = PF_CORE0 + PF_CORES,
 	PF_PROCESSES = PF_USC0 + PF_USCS,
@@ -41,6 +42,12 @@ struct pf_driver {
 	uint32_t context, job;
 	uint64_t from_ns, to_ns;	/* to_ns 0: an instant */
 	char *name, *detail;		/* or NULL */
+};
+
+/* A sample of a counter. */
+struct pf_sample {
+	uint64_t ns, value;
+	char name[64];
 };
 
 /* Arguments of an event: values that are not 0 or NULL are written. */
@@ -68,11 +75,13 @@ struct perfetto {
 	struct pf_record *records;
 	uint64_t record_count, record_room;
 	uint64_t dropped;		/* without memory, or beyond PERFETTO_MAX_EVENTS */
-	uint64_t driver_dropped;	/* the same, of the driver */
+	uint64_t driver_dropped;	/* the same, of the driver and of samples */
 	struct pf_owner *owners;
 	uint32_t owner_count;
 	struct pf_driver *driver;
 	uint32_t driver_count;
+	struct pf_sample *samples;
+	uint64_t sample_count, sample_room;
 
 	/* While records are written. */
 	bool named[PF_PROCESSES];

@@ -101,17 +101,17 @@ bool run_check(unsigned int index, const struct run_arg *arg, run_value toleranc
 
 /* run_counts.c: counts of the memory hierarchy */
 struct pumice_device;
-struct run_counts;
+struct counts;
 
 /*
  * Write the name of the device of -d, or of its default, in mode counted. Return: false, without a
  * message, if it is not in this process or its name has more than @bytes.
  */
 bool run_counted_device(const char *device, char *text, size_t bytes);
-/* Return all counts, to be freed, or NULL. */
-struct run_counts *run_counts_read(struct pumice_device *dev);
-/* Print tables of the requests between two readings. */
-void run_counts_print(FILE *out, const struct run_counts *before, const struct run_counts *after);
+/* Return all counts, to be freed; or NULL after a message. */
+struct counts *run_counts_read(struct pumice_device *dev);
+/* Print tables of the requests between two readings. Return: false after a message. */
+bool run_counts_print(FILE *out, const struct counts *before, const struct counts *after);
 
 /* run_gpu.c: load or assemble, launch, read back outputs */
 bool run_on_gpu(struct run_options *options);

@@ -51,7 +51,7 @@ struct run_gpu {
 	uint32_t counters[RUN_MAX_PERF];
 	uint32_t counter_count;
 
-	struct run_counts *counts;	/* before the first run, or NULL */
+	struct counts *counts;		/* before the first run, or NULL */
 
 	struct pumice_trace *trace;
 	struct perfetto *trace_file;
@@ -466,15 +466,15 @@ static bool begin_counts(struct run_gpu *g)
 
 static bool print_counts(struct run_gpu *g)
 {
-	struct run_counts *now;
+	struct counts *now;
+	bool ok;
 
 	if (!g->counts)
 		return true;
 	now = run_counts_read(g->dev);
-	if (now)
-		run_counts_print(stdout, g->counts, now);
+	ok = now && run_counts_print(stdout, g->counts, now);
 	free(now);
-	return now;
+	return ok;
 }
 
 static bool store_outputs(struct run_gpu *g)

@@ -17,6 +17,7 @@
 #include <pumice/pumice.h>
 
 #include "command.h"
+#include "counts.h"
 
 #define BAR 30
 
@@ -142,10 +143,38 @@ static void refuse_own_gpu(struct pumice_device *dev, const struct pumice_device
 	exit(1);
 }
 
-static void watch(struct pumice_device *dev, double seconds, uint32_t looks, bool batch)
+static struct counts *look_at_counts(struct pumice_device *dev)
+{
+	char error[PUMICE_ERROR_BYTES];
+	struct counts *c = counts_read(dev, error, sizeof(error));
+
+	if (c)
+		return c;
+	fprintf(stderr, "pumice-top: %s\n", error);
+	exit(1);
+}
+
+/* Print the counts since those before, which the present ones replace. */
+static void print_counts(struct pumice_device *dev, struct counts **before)
+{
+	struct counts *now = look_at_counts(dev), *since = counts_between(*before, now);
+
+	putchar('\n');
+	if (since && counts_any(since))
+		counts_print(stdout, since);
+	else
+		puts("no requests to the memory hierarchy; the mode must be counted");
+	free(since);
+	free(*before);
+	*before = now;
+}
+
+static void watch(struct pumice_device *dev, double seconds, uint32_t looks, bool batch,
+		  bool counted)
 {
 	struct pumice_device_stats before, now;
 	struct pumice_device_info info;
+	struct counts *counts = NULL;
 
 	if (pumice_device_info(dev, &info)) {
 		fprintf(stderr, "pumice-top: %s\n", pumice_device_error(dev));
@@ -153,6 +182,8 @@ static void watch(struct pumice_device *dev, double seconds, uint32_t looks, boo
 	}
 	refuse_own_gpu(dev, &info);
 	look(dev, &before);
+	if (counted)
+		counts = look_at_counts(dev);
 	for (uint32_t i = 0; !interrupted && !ferror(stdout) && (!looks || i < looks); i++) {
 		struct view view;
 
@@ -166,8 +197,11 @@ static void watch(struct pumice_device *dev, double seconds, uint32_t looks, boo
 			print_line(&now, &view);
 		else
 			print_screen(&info, &now, &view);
+		if (counted)
+			print_counts(dev, &counts);
 		fflush(stdout);
 	}
+	free(counts);
 }
 
 int main(int argc, char **argv)
@@ -175,7 +209,7 @@ int main(int argc, char **argv)
 	const struct sigaction action = { .sa_handler = on_interrupt };
 	struct pumice_device *dev;
 	const char *device = NULL;
-	bool batch = !isatty(STDOUT_FILENO);
+	bool batch = !isatty(STDOUT_FILENO), counted = false;
 	double seconds = 1.0;
 	uint32_t looks = 0;
 	const struct command_option options[] = {
@@ -186,6 +220,8 @@ int main(int argc, char **argv)
 		  .min = 1, .max = 1e9 },
 		{ 'b', "batch", NULL, "a line for each sample, without clearing the screen;\n"
 		  "the default if the output is not a terminal", .flag = &batch },
+		{ 'c', "counted", NULL, "show the counts of the memory hierarchy between two samples;\n"
+		  "the GPU must be in mode counted", .flag = &counted },
 		{ 0 }
 	};
 	const struct command command = {
@@ -200,7 +236,7 @@ int main(int argc, char **argv)
 	dev = command_device_open(command.name, device);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	watch(dev, seconds, looks, batch);
+	watch(dev, seconds, looks, batch, counted);
 	pumice_device_close(dev);
 	return 0;
 }

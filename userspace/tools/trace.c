@@ -19,6 +19,7 @@
 
 #include "command.h"
 #include "perfetto.h"
+#include "trace_counts.h"
 #include "trace_kernel.h"
 
 #define ENTRIES	(1u << 18)
@@ -55,6 +56,8 @@ struct tracer {
 	char error[PUMICE_ERROR_BYTES];	/* of the last attempt to trace one, or empty */
 	bool firmware, jobs;		/* events of these were traced */
 	bool old;			/* the device or its firmware: it was reported */
+	bool counted, any_counts;	/* counts are traced; and there were requests */
+	struct trace_counts *counts;	/* of this GPU, or NULL */
 	uint64_t clock_hz, events, lost;
 	uint64_t now;			/* GPU clock of the latest event */
 };
@@ -94,6 +97,11 @@ static void store(struct tracer *t, const struct pumice_event_record *records, u
 	t->lost += lost;
 }
 
+static bool is_readable(const struct tracer *t)
+{
+	return !t->ended && !t->failed;
+}
+
 /* Read the available events, at most as many as the ring holds. */
 static void drain(struct tracer *t)
 {
@@ -108,11 +116,8 @@ static void drain(struct tracer *t)
 			stop_reading(t, err);
 		store(t, records, count, lost);
 	} while (count && --rounds);
-}
-
-static bool is_readable(const struct tracer *t)
-{
-	return !t->ended && !t->failed;
+	if (t->counts && is_readable(t))
+		trace_counts_sample(t->counts, t->out, t->clock_hz, t->shift, false);
 }
 
 /* Return the GPU clock minus CLOCK_MONOTONIC, ns. */
@@ -152,9 +157,25 @@ static void check_versions(struct tracer *t, const struct pumice_device_info *in
 		fprintf(stderr, "pumice-trace: %s\n", missing);
 }
 
+/* Begin to trace counts of the present GPU. Return: 0 or an error. */
+static int begin_counts(struct tracer *t, char *error, size_t bytes)
+{
+	if (!t->counted)
+		return 0;
+	t->counts = trace_counts_open(t->dev, error, bytes);
+	return t->counts ? 0 : -EIO;
+}
+
+static void end_counts(struct tracer *t)
+{
+	t->any_counts |= trace_counts_close(t->counts);
+	t->counts = NULL;
+}
+
 static void begin(struct tracer *t, const char *device, const char *path)
 {
 	struct pumice_device_info info;
+	char error[PUMICE_ERROR_BYTES];
 
 	t->dev = command_device_open("pumice-trace", device);
 	if (pumice_device_info(t->dev, &info))
@@ -167,6 +188,8 @@ static void begin(struct tracer *t, const char *device, const char *path)
 		     "GPU (pumice-trace -d inproc COMMAND), or a process (-d pid:PID)");
 	if (pumice_trace_open(t->dev, PUMICE_EVENTS_ALL, ENTRIES, &t->trace))
 		fail("event trace", pumice_device_error(t->dev));
+	if (begin_counts(t, error, sizeof(error)))
+		fail("counts", error);
 	t->out = perfetto_open(path, t->clock_hz);
 	if (!t->out)
 		fail(path, strerror(errno));
@@ -292,9 +315,13 @@ static int begin_inside(struct tracer *t)
 	if (!err)
 		err = set_base(t);
 	if (!err)
+		err = begin_counts(t, t->error, sizeof(t->error));
+	if (!err)
 		err = pumice_trace_open(t->dev, PUMICE_EVENTS_ALL, ENTRIES, &t->trace);
-	if (err)
+	if (err) {
+		end_counts(t);
 		return err;
+	}
 	t->devices++;
 	t->clock_hz = info.clock_hz;
 	t->ended = false;
@@ -306,6 +333,7 @@ static int begin_inside(struct tracer *t)
 static void end_inside(struct tracer *t)
 {
 	if (t->dev) {
+		end_counts(t);
 		pumice_trace_close(t->trace);
 		pumice_device_close(t->dev);
 		perfetto_lost(t->out, t->now, 0);
@@ -351,6 +379,8 @@ static void drain_rest(struct tracer *t)
 		drain(t);
 		pause_for_poll();
 	}
+	if (t->counts && is_readable(t))
+		trace_counts_sample(t->counts, t->out, t->clock_hz, t->shift, true);
 }
 
 /* Get the command's status as reported by a shell. */
@@ -421,6 +451,10 @@ static bool end(struct tracer *t, const char *path)
 		fprintf(stderr, "pumice-trace: nothing was recorded; %s was not written\n", path);
 		return false;
 	}
+	end_counts(t);
+	if (t->counted && !t->any_counts)
+		fprintf(stderr, "pumice-trace: --counted: no requests to the memory hierarchy; the "
+			"mode of the GPU must be counted\n");
 	if (t->kernel)
 		driver = trace_kernel_close(t->kernel, t->out, clock_offset(t));
 	if (!perfetto_close(t->out, &dropped))
@@ -445,11 +479,14 @@ int main(int argc, char **argv)
 {
 	const char *device = NULL, *path = "pumice-trace.json";
 	uint32_t seconds = 0;
+	struct tracer t = { 0 };
 	const struct command_option options[] = {
 		COMMAND_DEVICE(&device),
 		COMMAND_OUTPUT(&path, "FILE", "the trace (default pumice-trace.json)"),
 		{ 't', "time", "SECONDS", "without COMMAND: end after this time, 1 to 3600",
 		  .number = &seconds, .min = 1, .max = 3600 },
+		{ 'c', "counted", NULL, "hit rates and bytes of the memory hierarchy, too, of a GPU\n"
+		  "in mode counted", .flag = &t.counted },
 		{ 0 }
 	};
 	const struct command command = {
@@ -462,7 +499,6 @@ int main(int argc, char **argv)
 		.notes = notes,
 		.versions = COMMAND_VERSION_GPU,
 	};
-	struct tracer t = { 0 };
 	int first, status = 0;
 
 	first = command_line(&command, argc, argv);

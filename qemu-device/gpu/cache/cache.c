@@ -6,6 +6,9 @@
  *
  * The entries of a set are consecutive. A tag is one word, so that the search of a set compares
  * words only. The order of a set is one word as well: the bits of a tree, or the next way to fill.
+ *
+ * Operations on a range visit the entries of the sets that its lines can be in, in the order of
+ * entries, and end after the last line of the context: the counts of lines are for this.
  */
 #include "cache.h"
 
@@ -15,6 +18,7 @@
 /* Addresses of lines have zeros in their low bits: one of them makes the tag of a line not 0. */
 #define TAG_VALID	1ull
 #define NO_ENTRY	(~0u)
+#define ALL_CTX		(CACHE_MAX_CTX + 1)	/* in counts: the sum of all contexts */
 
 struct cache {
 	struct cache_config config;	/* constant, as are the next ones */
@@ -29,7 +33,10 @@ struct cache {
 	 * the way to replace. CACHE_FIFO: the way to fill next.
 	 */
 	u64 *order;
+	u32 held[ALL_CTX + 1];		/* lines of each context */
+	u32 unclean[ALL_CTX + 1];	/* those with dirty segments */
 	struct cache_counters counters;
+	u64 visited;
 };
 
 static bool power_of_two(u32 n)
@@ -102,7 +109,10 @@ void cache_reset(struct cache *cache)
 	memset(cache->tag, 0, cache->lines * sizeof(*cache->tag));
 	memset(cache->dirty, 0, cache->lines * sizeof(*cache->dirty));
 	memset(cache->order, 0, cache->sets * sizeof(*cache->order));
+	memset(cache->held, 0, sizeof(cache->held));
+	memset(cache->unclean, 0, sizeof(cache->unclean));
 	memset(&cache->counters, 0, sizeof(cache->counters));
+	cache->visited = 0;
 }
 
 u32 cache_lines(const struct cache *cache)
@@ -212,6 +222,13 @@ static u32 next_entry(const struct cache *cache, u32 set)
 	return first + tree_way(cache->order[set], cache->config.ways);
 }
 
+/* Change a count of lines of a context by 1 or -1. */
+static void add(u32 *count, u32 ctx, int change)
+{
+	count[ctx] += (u32)change;
+	count[ALL_CTX] += (u32)change;
+}
+
 /* Count dirty segments that leave the store. */
 static void count_written(struct cache *cache, u32 dirty)
 {
@@ -232,11 +249,22 @@ static void fill(struct cache *cache, u32 set, const struct cache_access *access
 		result->victim = line_of(cache, entry);
 		cache->counters.evictions++;
 		count_written(cache, result->victim.dirty);
+		add(cache->held, result->victim.ctx, -1);
+		if (result->victim.dirty)
+			add(cache->unclean, result->victim.ctx, -1);
 	}
+	add(cache->held, access->ctx, 1);
 	cache->tag[entry] = tag_of(cache, access->ctx, access->addr);
 	cache->dirty[entry] = 0;
 	if (cache->config.order == CACHE_FIFO)
 		cache->order[set] = (cache->order[set] + 1) & (cache->config.ways - 1);
+}
+
+static void make_dirty(struct cache *cache, u32 entry, const struct cache_access *access)
+{
+	if (!cache->dirty[entry])
+		add(cache->unclean, access->ctx, 1);
+	cache->dirty[entry] |= cache_segments(cache, access->addr, access->bytes);
 }
 
 void cache_access(struct cache *cache, const struct cache_access *access,
@@ -259,7 +287,7 @@ void cache_access(struct cache *cache, const struct cache_access *access,
 	if (cache->config.order == CACHE_PLRU)
 		touch(cache, set, result->entry & (cache->config.ways - 1));
 	if (access->kind == CACHE_WRITE)
-		cache->dirty[result->entry] |= cache_segments(cache, access->addr, access->bytes);
+		make_dirty(cache, result->entry, access);
 }
 
 bool cache_find(const struct cache *cache, u32 ctx, u64 addr, struct cache_line *line)
@@ -283,21 +311,25 @@ bool cache_victim(const struct cache *cache, u64 addr, struct cache_line *line)
 	return true;
 }
 
-/* Clean the line of an entry, which holds one. Returns whether it was dirty. */
-static bool clean_entry(struct cache *cache, u32 entry)
+/* Clean a line that is held. Returns whether it was dirty. */
+static bool clean_held(struct cache *cache, const struct cache_line *line)
 {
-	u32 dirty = cache->dirty[entry];
-
-	count_written(cache, dirty);
-	cache->dirty[entry] = 0;
-	return dirty != 0;
+	if (!line->dirty)
+		return false;
+	count_written(cache, line->dirty);
+	add(cache->unclean, line->ctx, -1);
+	cache->dirty[line->entry] = 0;
+	return true;
 }
 
-static void drop_entry(struct cache *cache, u32 entry)
+static void drop_held(struct cache *cache, const struct cache_line *line)
 {
 	cache->counters.dropped++;
-	cache->tag[entry] = 0;
-	cache->dirty[entry] = 0;
+	add(cache->held, line->ctx, -1);
+	if (line->dirty)
+		add(cache->unclean, line->ctx, -1);
+	cache->tag[line->entry] = 0;
+	cache->dirty[line->entry] = 0;
 }
 
 bool cache_clean_line(struct cache *cache, u32 ctx, u64 addr, struct cache_line *line)
@@ -307,7 +339,7 @@ bool cache_clean_line(struct cache *cache, u32 ctx, u64 addr, struct cache_line 
 	if (entry == NO_ENTRY)
 		return false;
 	*line = line_of(cache, entry);
-	return clean_entry(cache, entry);
+	return clean_held(cache, line);
 }
 
 bool cache_drop_line(struct cache *cache, u32 ctx, u64 addr, struct cache_line *line)
@@ -317,69 +349,144 @@ bool cache_drop_line(struct cache *cache, u32 ctx, u64 addr, struct cache_line *
 	if (entry == NO_ENTRY)
 		return false;
 	*line = line_of(cache, entry);
-	drop_entry(cache, entry);
+	drop_held(cache, line);
 	return true;
 }
 
-/* Return whether an entry holds a line of a range, and the line in *line. */
-static bool in_range(const struct cache *cache, u32 entry, const struct cache_range *range,
-		     struct cache_line *line)
+/* Entries that an operation on a range visits. */
+struct sweep {
+	u32 at, end;		/* the next entry, and the end of these */
+	u32 later, later_end;	/* then these, which follow in the order of entries */
+	u32 left;		/* lines of the context that it has not found yet */
+	bool dirty;		/* only lines with dirty segments */
+	u32 visited;
+};
+
+/* Select the sets of lines from first to last. Consecutive lines are in consecutive sets. */
+static void select_sets(const struct cache *cache, const struct cache_range *range,
+			struct sweep *sweep)
 {
-	if (!cache->tag[entry])
-		return false;
-	*line = line_of(cache, entry);
-	return (range->ctx == CACHE_ANY_CTX || range->ctx == line->ctx) &&
-	       line->addr <= range->last &&
-	       line->addr + (cache->config.line_bytes - 1) >= range->first;
+	const u32 shift = cache->line_shift + cache->config.skip_bits;
+	const u32 ways = cache->config.ways;
+	const u64 more = range->first <= range->last ?
+				 (range->last >> shift) - (range->first >> shift) : 0;
+	u32 first, last;
+
+	sweep->end = cache->lines;
+	if (more + 1 >= cache->sets)
+		return;
+	first = set_of(cache, range->first);
+	last = set_of(cache, range->last);
+	if (first <= last) {
+		sweep->at = first * ways;
+		sweep->end = (last + 1) * ways;
+	} else {
+		sweep->end = (last + 1) * ways;
+		sweep->later = first * ways;
+		sweep->later_end = cache->lines;
+	}
+}
+
+static struct sweep begin(const struct cache *cache, const struct cache_range *range, bool dirty)
+{
+	const u32 *count = dirty ? cache->unclean : cache->held;
+	struct sweep sweep = { .dirty = dirty };
+
+	if (range->ctx == CACHE_ANY_CTX)
+		sweep.left = count[ALL_CTX];
+	else if (range->ctx <= CACHE_MAX_CTX)
+		sweep.left = count[range->ctx];
+	select_sets(cache, range, &sweep);
+	return sweep;
+}
+
+/* Return the next entry to visit, or NO_ENTRY. */
+static u32 next_visit(struct sweep *sweep)
+{
+	if (!sweep->left)
+		return NO_ENTRY;
+	if (sweep->at == sweep->end) {
+		sweep->at = sweep->later;
+		sweep->end = sweep->later_end;
+		sweep->later = sweep->later_end;
+		if (sweep->at == sweep->end)
+			return NO_ENTRY;
+	}
+	sweep->visited++;
+	return sweep->at++;
+}
+
+/* Find the next line of a range. */
+static bool find_next(const struct cache *cache, const struct cache_range *range,
+		      struct sweep *sweep, struct cache_line *line)
+{
+	u32 entry;
+
+	while ((entry = next_visit(sweep)) != NO_ENTRY) {
+		if (!cache->tag[entry] || (sweep->dirty && !cache->dirty[entry]))
+			continue;
+		*line = line_of(cache, entry);
+		if (range->ctx != CACHE_ANY_CTX && range->ctx != line->ctx)
+			continue;
+		sweep->left--;
+		if (line->addr <= range->last &&
+		    line->addr + (cache->config.line_bytes - 1) >= range->first)
+			return true;
+	}
+	return false;
 }
 
 u32 cache_clean(struct cache *cache, const struct cache_range *range, cache_visit *visit,
 		void *opaque)
 {
+	struct sweep sweep = begin(cache, range, true);
 	struct cache_line line;
-	u32 entry, count = 0;
+	u32 count = 0;
 
-	for (entry = 0; entry < cache->lines; entry++) {
-		if (!cache->dirty[entry] || !in_range(cache, entry, range, &line))
-			continue;
-		clean_entry(cache, entry);
+	while (find_next(cache, range, &sweep, &line)) {
+		clean_held(cache, &line);
 		count++;
 		if (visit)
 			visit(opaque, &line);
 	}
+	cache->visited += sweep.visited;
 	return count;
 }
 
 u32 cache_invalidate(struct cache *cache, const struct cache_range *range, cache_visit *visit,
 		     void *opaque)
 {
+	struct sweep sweep = begin(cache, range, false);
 	struct cache_line line;
-	u32 entry, count = 0;
+	u32 count = 0;
 
-	for (entry = 0; entry < cache->lines; entry++) {
-		if (!in_range(cache, entry, range, &line))
-			continue;
-		drop_entry(cache, entry);
+	while (find_next(cache, range, &sweep, &line)) {
+		drop_held(cache, &line);
 		count++;
 		if (visit)
 			visit(opaque, &line);
 	}
+	cache->visited += sweep.visited;
 	return count;
 }
 
 u32 cache_each(const struct cache *cache, const struct cache_range *range, cache_visit *visit,
 	       void *opaque)
 {
+	struct sweep sweep = begin(cache, range, false);
 	struct cache_line line;
-	u32 entry, count = 0;
+	u32 count = 0;
 
-	for (entry = 0; entry < cache->lines; entry++) {
-		if (!in_range(cache, entry, range, &line))
-			continue;
+	while (find_next(cache, range, &sweep, &line)) {
 		count++;
 		visit(opaque, &line);
 	}
 	return count;
+}
+
+u64 cache_visited(const struct cache *cache)
+{
+	return cache->visited;
 }
 
 const struct cache_counters *cache_counters(const struct cache *cache)

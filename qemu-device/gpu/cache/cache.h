@@ -190,6 +190,13 @@ u32 cache_invalidate(struct cache *cache, const struct cache_range *range, cache
 u32 cache_each(const struct cache *cache, const struct cache_range *range, cache_visit *visit,
 	       void *opaque);
 
+/*
+ * Return how many entries cache_clean() and cache_invalidate() have visited, the measure of their
+ * time: at most those of the sets that lines of the range can be in, and none if the context has no
+ * line, or no dirty one. cache_reset() clears it.
+ */
+u64 cache_visited(const struct cache *cache);
+
 const struct cache_counters *cache_counters(const struct cache *cache);
 
 #endif

@@ -68,7 +68,7 @@ bool level_split(const struct level *level, struct mem_request *request, u32 usc
 	if (!bytes)
 		return false;
 	*part = (struct level_request){
-		.addr = request->addr, .ctx = request->ctx, .bytes = bytes,
+		.addr = request->addr, .ctx = request->ctx, .bytes = bytes, .used = bytes,
 		.client = request->client, .usc = usc,
 		.kind = request->atomic ? LEVEL_ATOMIC :
 			request->write	? LEVEL_WRITE :
@@ -83,9 +83,9 @@ bool level_split(const struct level *level, struct mem_request *request, u32 usc
 static void count(struct level *level, const struct level_request *request)
 {
 	level->counters.all.requests++;
-	level->counters.all.bytes += request->bytes;
+	level->counters.all.bytes += request->used;
 	level->client[request->client].requests++;
-	level->client[request->client].bytes += request->bytes;
+	level->client[request->client].bytes += request->used;
 }
 
 static void count_result(struct level *level, const struct level_request *request, bool hit)
@@ -102,10 +102,10 @@ static void send(struct level *level, const struct level_request *request)
 {
 	if (request->kind == LEVEL_READ) {
 		level->counters.fills++;
-		level->counters.read_bytes += request->bytes;
+		level->counters.read_bytes += request->used;
 	} else if (request->kind == LEVEL_WRITE) {
 		level->counters.writes++;
-		level->counters.written_bytes += request->bytes;
+		level->counters.written_bytes += request->used;
 	}
 	level->config.next(level->config.opaque, request);
 }
@@ -122,6 +122,7 @@ static void send_segments(struct level *level, struct level_request like, u64 li
 
 		like.addr = line + (u64)first * bytes;
 		like.bytes = length * bytes;
+		like.used = like.bytes;
 		like.covered = (u32)((1ull << length) - 1) << first;
 		send(level, &like);
 		segments &= ~like.covered;
@@ -166,6 +167,7 @@ static void read_line(struct level *level, const struct level_request *request)
 		return;
 	fill.addr = cache_line_addr(level->cache, request->addr);
 	fill.bytes = level->config.cache.line_bytes;
+	fill.used = fill.bytes;
 	send(level, &fill);
 }
 

@@ -34,6 +34,7 @@ struct level_request {
 	u64 addr;
 	u32 ctx;
 	u32 bytes;	/* not 0; within a line */
+	u32 used;	/* those that the counters have: all, but of combined writes (mcu/l0.h) */
 	u32 client;	/* enum pumice_mem_client */
 	u32 usc;	/* number of the requester's USC in its core */
 	enum level_kind kind;

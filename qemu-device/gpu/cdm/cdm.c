@@ -22,13 +22,21 @@ struct cdm *cdm_create(const struct cdm_config *config)
 {
 	struct cdm *cdm = calloc(1, sizeof(*cdm));
 
-	if (cdm)
-		cdm->config = *config;
+	if (!cdm)
+		return NULL;
+	cdm->config = *config;
+	if (!cdm_sources_create(cdm)) {
+		free(cdm);
+		return NULL;
+	}
 	return cdm;
 }
 
 void cdm_destroy(struct cdm *cdm)
 {
+	if (!cdm)
+		return;
+	cdm_sources_destroy(cdm);
 	free(cdm);
 }
 
@@ -40,11 +48,14 @@ void cdm_connect(struct cdm *cdm, struct pds *pds)
 void cdm_reset(struct cdm *cdm)
 {
 	const struct cdm_config config = cdm->config;
+	struct cdm_source *source = cdm->source;
 	struct pds *pds = cdm->pds;
 
 	memset(cdm, 0, sizeof(*cdm));
 	cdm->config = config;
+	cdm->source = source;
 	cdm->pds = pds;
+	cdm_sources_reset(cdm);
 }
 
 static u64 now(const struct cdm *cdm)
@@ -68,8 +79,13 @@ static void stopped(void *opaque)
 
 	cdm_count_done(cdm);	/* groups that end later are not counted */
 	/* The launch for which the PDS runs unlocked ends when that call returns: walk.c. */
-	if ((cdm->phase == CDM_LOAD || cdm->phase == CDM_DISPATCH) && !cdm->unlocked)
+	if (cdm->phase == CDM_LOAD && !cdm->unlocked)
 		pds_launch_end(cdm->pds);
+	/* Sources drop the groups that they fill: then the launch ends later, in a step. */
+	if (cdm->open) {
+		cdm_sources_stop(cdm);
+		cdm_sources_close(cdm);
+	}
 	cdm->phase = CDM_DRAIN;
 	pds_abort(cdm->pds);
 	wake(cdm);
@@ -121,20 +137,40 @@ void cdm_switch_out(struct cdm *cdm)
 	wake(cdm);
 }
 
+/* A TASK that is not dispatched is fetched again: the saved state has launches only. */
+static void leave_task(struct cdm *cdm)
+{
+	if (!cdm->launch.sequences)
+		return;
+	cdm->dispatching = false;
+	cdm->walk.pc = cdm->command;
+}
+
 /*
  * A requested switch begins between two groups or commands. A waiting command, or a TASK that is
  * not dispatched, has had no effect yet: the resumed job fetches it again.
  */
 static void begin_switch(struct cdm *cdm)
 {
-	if (cdm->phase == CDM_LOAD || cdm->phase == CDM_DISPATCH) {
+	if (cdm->phase == CDM_LOAD) {
 		pds_launch_end(cdm->pds);
-		if (cdm->launch.sequences) {	/* the saved state has launches only */
-			cdm->dispatching = false;
-			cdm->walk.pc = cdm->command;
-		}
+		leave_task(cdm);
 	}
+	if (cdm->open)
+		cdm_sources_withdraw(cdm);
 	cdm->phase = CDM_SWITCH;
+}
+
+/* No source takes groups of the launch any longer. Returns false if some are not started. */
+static bool end_dispatch(struct cdm *cdm)
+{
+	if (!cdm_sources_close(cdm))
+		return false;
+	if (cdm->linear == cdm->groups)
+		cdm->dispatching = false;
+	else
+		leave_task(cdm);
+	return true;
 }
 
 static void end_job(struct cdm *cdm)
@@ -180,7 +216,6 @@ static bool step(struct cdm *cdm, unsigned int *cost)
 		*cost = COST_LOAD;
 		return cdm_walk_load(cdm);
 	case CDM_DISPATCH:
-		*cost = pds_launch_cost(cdm->pds);
 		return cdm_walk_dispatch(cdm);
 	case CDM_WAIT:
 		if (!cdm_walk_may_run(cdm))
@@ -188,12 +223,12 @@ static bool step(struct cdm *cdm, unsigned int *cost)
 		cdm_walk_waited(cdm, cost);
 		return true;
 	case CDM_SWITCH:
-		if (pds_groups(cdm->pds))
+		if ((cdm->open && !end_dispatch(cdm)) || pds_groups(cdm->pds))
 			return false;
 		finish_switch(cdm);
 		return cdm->phase != CDM_IDLE;
 	case CDM_DRAIN:
-		if (pds_groups(cdm->pds))
+		if ((cdm->open && !cdm_sources_close(cdm)) || pds_groups(cdm->pds))
 			return false;
 		end_job(cdm);
 		return cdm->phase != CDM_IDLE;
@@ -205,12 +240,10 @@ bool cdm_step(struct cdm *cdm, unsigned int budget)
 {
 	unsigned int cost;
 
-	pds_tick(cdm->pds);
 	for (; budget; budget -= min_u32(cost, budget)) {
 		if (!step(cdm, &cost))
 			return false;
 	}
-	pds_launch_pause(cdm->pds);
 	return cdm->phase != CDM_IDLE;
 }
 
@@ -225,7 +258,7 @@ void cdm_counters_add(const struct cdm *cdm, u64 *value)
 {
 	value[PUMICE_PERF_CDM_BUSY] += dm_run_busy_ns(&cdm->run, now(cdm));
 	value[PUMICE_PERF_CDM_COMMANDS] += cdm->commands;
-	value[PUMICE_PERF_CDM_GROUPS] += cdm->dispatched;
+	value[PUMICE_PERF_CDM_GROUPS] += cdm_sources_dispatched(cdm);
 }
 
 /* Called without the device lock. Commands wait for these ends; for room, pds_room_left(). */
@@ -242,9 +275,11 @@ static void pds_group_fault(void *opaque, const struct gpu_fault *fault)
 }
 
 /* Called without the device lock: the phase may have changed, then the step does nothing. */
-static void pds_room_left(void *opaque)
+static void pds_room_left(void *opaque, unsigned int core)
 {
-	wake(opaque);
+	const struct cdm *cdm = opaque;
+
+	cdm->config.ops->wake_source(cdm->config.opaque, core);
 }
 
 const struct pds_ops cdm_pds_ops = {

@@ -7,11 +7,14 @@
  * PUMICE_CDM_MAX_DEPTH deep. A job can be switched out at a work-group boundary and resumed
  * later (formats.xml, cdm_save).
  *
- * Locking: every function is called with the device lock held.
+ * Each core has a source, which fills and starts work-groups there, in steps of its own.
+ *
+ * Locking: every function is called with the device lock held, except cdm_source_step().
  */
 #ifndef PUMICE_GPU_CDM_H
 #define PUMICE_GPU_CDM_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "../dm/dm.h"
@@ -24,11 +27,15 @@ struct cdm;
 
 struct cdm_ops {
 	void (*ended)(void *opaque, enum dm_end end);	/* all groups of the job have drained */
-	void (*wake)(void *opaque);	/* cdm_step() has something to do */
+	void (*wake)(void *opaque);	/* cdm_step() has something to do; no lock, or any */
+	void (*wake_source)(void *opaque, unsigned int core);	/* cdm_source_step(), likewise */
+	void (*lock)(void *opaque);	/* the device lock */
+	void (*unlock)(void *opaque);
 	u64 (*now)(void *opaque);	/* GPU clock */
 };
 
 struct cdm_config {
+	unsigned int cores;	/* 1 to PUMICE_MAX_CORES */
 	struct mmu *mmu;
 	const struct cdm_ops *ops;
 	void *opaque;
@@ -67,11 +74,17 @@ void cdm_abort(struct cdm *cdm);
  */
 void cdm_switch_out(struct cdm *cdm);
 /*
- * Continue the walk: about budget commands or ordinary work-groups, and at most the beginning
- * of one launch. True while more can be done at once; after false, ops->wake requests the
- * next call.
+ * Continue the walk: about budget commands, and at most the beginning of one launch. True while
+ * more can be done at once; after false, ops->wake requests the next call.
  */
 bool cdm_step(struct cdm *cdm, unsigned int budget);
+/*
+ * Step the source of a core, which dispatches work-groups: about budget ordinary ones, less when
+ * *stop becomes true. One thread at a time for each core; no lock. True while more can be done at
+ * once; after false, ops->wake_source requests the next call.
+ */
+bool cdm_source_step(struct cdm *cdm, unsigned int core, unsigned int budget,
+		     const _Atomic bool *stop);
 /* State visible in registers; valid until the next call of any function. */
 const struct dm_status *cdm_status(struct cdm *cdm);
 /* Add the counters CDM_* to value[], by enum pumice_perf_counter. */

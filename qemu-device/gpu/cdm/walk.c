@@ -52,6 +52,7 @@ bool cdm_walk_load(struct cdm *cdm)
 			trace_event(cdm->config.trace, PUMICE_TRACE_KIND_LAUNCH, TRACE_CDM,
 				    cdm->job.ctx, 0, cdm->groups, cdm->command);
 		cdm->announce = false;
+		cdm_sources_open(cdm);
 		break;
 	case PDS_LOAD_WAIT:
 		return false;
@@ -63,13 +64,8 @@ bool cdm_walk_load(struct cdm *cdm)
 
 void cdm_walk_dispatch_from(struct cdm *cdm, u64 linear)
 {
-	const struct pumice_cdm_launch *grid = &cdm->launch.grid;
-
 	cdm->launch.ctx = cdm->job.ctx;
 	cdm->linear = linear;
-	cdm->next[0] = (u32)(linear % grid->groups_x);
-	cdm->next[1] = (u32)(linear / grid->groups_x % grid->groups_y);
-	cdm->next[2] = (u32)(linear / grid->groups_x / grid->groups_y);
 	cdm->dispatching = true;
 	cdm->phase = CDM_LOAD;
 	cdm_walk_load(cdm);
@@ -122,6 +118,7 @@ static void run_indirect(struct cdm *cdm, const struct cdm_command *cmd, unsigne
 		stop_here(cdm, PUMICE_FAULT_CDM_STATE);
 		return;
 	}
+	dm_fence(cdm->config.mmu, cdm->job.ctx);
 	if (!mmu_read(cdm->config.mmu, &cdm->tlb, cdm->job.ctx, ind->addr, counts, sizeof(counts),
 		      PUMICE_ACCESS_READ, PUMICE_UNIT_CDM, &fault)) {
 		dm_stop_fault(&cdm->run, &fault);
@@ -179,6 +176,8 @@ static void run_command(struct cdm *cdm, const struct cdm_command *cmd, unsigned
 		cdm->walk.pc = next_addr(cdm, cmd);
 		break;
 	case PUMICE_CDM_TYPE_LAUNCH:
+		if (cmd->launch.after)
+			dm_fence(cdm->config.mmu, cdm->job.ctx);
 		run_launch(cdm, cmd, &cmd->launch, cost);
 		break;
 	case PUMICE_CDM_TYPE_LAUNCH_INDIRECT:
@@ -193,6 +192,8 @@ static void run_command(struct cdm *cdm, const struct cdm_command *cmd, unsigned
 	default:
 		if (run_control(cdm, cmd))
 			cdm->phase = CDM_FETCH;
+		if (cdm->walk.swept)
+			*cost = UINT_MAX;
 		break;
 	}
 }
@@ -224,63 +225,15 @@ void cdm_walk_waited(struct cdm *cdm, unsigned int *cost)
 	run_command(cdm, &cdm->waiting, cost);
 }
 
-/* Go to the next work-group of the grid, x fastest. */
-static void advance(struct cdm *cdm)
-{
-	const struct pumice_cdm_launch *grid = &cdm->launch.grid;
-
-	if (++cdm->linear == cdm->groups) {
-		pds_launch_end(cdm->pds);
-		cdm->dispatching = false;
-		cdm->phase = CDM_FETCH;
-		return;
-	}
-	if (++cdm->next[0] < grid->groups_x)
-		return;
-	cdm->next[0] = 0;
-	if (++cdm->next[1] < grid->groups_y)
-		return;
-	cdm->next[1] = 0;
-	cdm->next[2]++;
-}
-
-static void count_started(struct cdm *cdm)
-{
-	cdm->dispatched += !cdm->launch.sequences;
-}
-
 bool cdm_walk_dispatch(struct cdm *cdm)
 {
-	const struct pumice_cdm_launch *grid = &cdm->launch.grid;
-	const u32 id[3] = {
-		grid->base_x + cdm->next[0], grid->base_y + cdm->next[1],
-		grid->base_z + cdm->next[2],
-	};
-	enum pds_result result;
-	struct gpu_fault fault = { 0 };
-
-	cdm->unlocked = true;
-	result = pds_group(cdm->pds, id, cdm->linear, &fault);
-	cdm->unlocked = false;
-	if (cdm->phase != CDM_DISPATCH) {	/* the job was stopped meanwhile */
-		if (result == PDS_STARTED)
-			count_started(cdm);
-		pds_launch_end(cdm->pds);
-		pds_abort(cdm->pds);
-		return true;
-	}
-	switch (result) {
-	case PDS_MORE:
-		return true;
-	case PDS_STARTED:
-		count_started(cdm);
-		advance(cdm);
-		return true;
-	case PDS_WAIT:
+	if (atomic_load(&cdm->taken) != cdm->groups) {
+		cdm_sources_feed(cdm);
 		return false;
-	case PDS_FAULT:
-		dm_stop_fault(&cdm->run, &fault);
-		return true;
 	}
-	return false;
+	if (!cdm_sources_close(cdm))
+		return false;
+	cdm->dispatching = false;
+	cdm->phase = CDM_FETCH;
+	return true;
 }

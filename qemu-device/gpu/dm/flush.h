@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Flushes: the command of all control streams that operates on caches.
+ * Flushes: the command of all control streams that operates on caches, and the operations that
+ * commands imply which wait until stores are visible.
  *
- * Source: hw/formats.xml, cdm_flush. No document describes it. Software of the job's context
+ * Source: hw/formats.xml, cdm_flush. No document describes them. Software of the job's context
  * writes streams: operations are on lines of this context only, and an invalidation writes dirty
  * lines before, since they may have data of others.
  */
@@ -22,16 +23,40 @@ struct dm_flush {
 			    .invalidate = (in).data || (in).code || (in).invalidate,	\
 			    .scope = (u8)(in).scope })
 
-/* Execute a flush of a job in context ctx, after the work before it. In fast mode: nothing. */
-static inline void dm_flush(const struct mmu *mmu, unsigned int ctx, const struct dm_flush *flush)
+/*
+ * Execute a flush of a job in context ctx, after the work before it. In fast mode: nothing. Returns
+ * whether it was an operation, which takes as long as the caches have lines of the context: then
+ * the caller ends its step, in which it may hold the device lock, so that the time of a step is at
+ * most that of one operation.
+ */
+static inline bool dm_flush(const struct mmu *mmu, unsigned int ctx, const struct dm_flush *flush)
 {
-	if (!flush->clean && !flush->invalidate)
-		return;
+	if (!mmu->cache_op || (!flush->clean && !flush->invalidate))
+		return false;
 	mmu_cache_op(mmu, &(struct mmu_cache_op){
 		.kind = flush->invalidate ? MMU_CACHE_INVALIDATE : MMU_CACHE_CLEAN,
 		.scope = (enum pumice_mem_scope)flush->scope, .usc = MMU_ALL_USCS, .ctx = ctx,
 		.first = 0, .last = UINT64_MAX,
 	});
+	return true;
+}
+
+/*
+ * Make stores of the work before a command visible to the work after it, on all cores: they are
+ * written to the SLC, and lines of the cores, which may have former data, are dropped. As
+ * dm_flush().
+ */
+static inline bool dm_fence(const struct mmu *mmu, unsigned int ctx)
+{
+	return dm_flush(mmu, ctx, &(struct dm_flush){ .clean = true, .invalidate = true,
+						      .scope = PUMICE_MEM_SCOPE_GPU });
+}
+
+/* The same for the CPU, which observes a word that a command writes afterwards. */
+static inline bool dm_publish(const struct mmu *mmu, unsigned int ctx)
+{
+	return dm_flush(mmu, ctx, &(struct dm_flush){ .clean = true,
+						      .scope = PUMICE_MEM_SCOPE_SYSTEM });
 }
 
 #endif

@@ -18,6 +18,7 @@ struct dm_walk {
 	u64 pc;		/* GPU virtual address */
 	u32 depth;	/* sub-lists entered */
 	u64 return_pc[PUMICE_CDM_MAX_DEPTH];
+	bool swept;	/* the last command operated on caches: dm_flush() */
 };
 
 /* A decoded control command. */
@@ -55,7 +56,8 @@ bool dm_control_waits(enum pumice_cdm_type type, const struct dm_control *contro
 
 /*
  * Execute a control command except HALT. @next: address after it. Returns false with the job
- * stopped. A command that writes to memory does one atomic store. Device lock held.
+ * stopped. A command that writes to memory does one atomic store. Device lock held. walk->swept:
+ * the caller ends its step.
  */
 bool dm_walk_control(struct dm_walk *walk, const struct dm_walk_access *access,
 		     enum pumice_cdm_type type, const struct dm_control *control, u64 next);

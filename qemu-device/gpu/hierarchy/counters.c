@@ -103,6 +103,8 @@ static void add_slc(const struct hierarchy *h, struct hierarchy_level *out)
 		out->requests.misses += bank->misses;
 		out->bypasses += bank->bypasses;
 		out->evictions += bank->evictions;
+		out->dropped += bank->dropped;
+		out->fills += bank->fills;
 		out->read_bytes += bank->read_bytes;
 		out->written_bytes += bank->written_bytes;
 		out->writes += bank->written_lines;
@@ -150,6 +152,16 @@ void hierarchy_bif_counters(struct hierarchy *h, u32 bif, struct bif_counters *o
 	hierarchy_drain_locked(h);
 	*out = *bif_counters(h->bif[bif]);
 	pthread_mutex_unlock(&h->lock);
+}
+
+u64 hierarchy_invalid(struct hierarchy *h)
+{
+	u64 count;
+
+	pthread_mutex_lock(&h->lock);
+	count = h->invalid;
+	pthread_mutex_unlock(&h->lock);
+	return count;
 }
 
 u32 hierarchy_bifs(const struct hierarchy *h)

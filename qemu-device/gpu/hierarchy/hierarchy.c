@@ -235,6 +235,7 @@ void hierarchy_reset(struct hierarchy *h)
 		bif_reset(h->bif[i]);
 	slc_reset(h->slc);
 	memset(h->made, 0, sizeof(h->made));
+	h->invalid = 0;
 	memset(h->queued, 0, sizeof(h->queued));
 	pthread_mutex_unlock(&h->lock);
 }
@@ -266,7 +267,8 @@ static void direct(struct hierarchy *h, const struct mem_request *request)
 		.kind = request->atomic ? SLC_ATOMIC :
 			request->write	? SLC_WRITE :
 					  SLC_READ,
-		.bypass = pumice_client_table[request->client].slc == PUMICE_MEM_SLC_BYPASS,
+		.bypass = request->bypass ||
+			  pumice_client_table[request->client].slc == PUMICE_MEM_SLC_BYPASS,
 	};
 	u32 left = request->bytes;
 
@@ -301,14 +303,18 @@ static void route(struct hierarchy *h, const struct mem_request *request)
 
 bool hierarchy_request(struct hierarchy *h, const struct mem_request *request)
 {
-	if (!is_valid(h, request))
-		return false;
+	const bool valid = is_valid(h, request);
+
 	pthread_mutex_lock(&h->lock);
-	h->made[request->client].requests++;
-	h->made[request->client].bytes += request->bytes;
-	route(h, request);
+	if (valid) {
+		h->made[request->client].requests++;
+		h->made[request->client].bytes += request->bytes;
+		route(h, request);
+	} else {
+		h->invalid++;
+	}
 	pthread_mutex_unlock(&h->lock);
-	return true;
+	return valid;
 }
 
 void hierarchy_drain(struct hierarchy *h)
@@ -361,9 +367,10 @@ static void clean_slc(struct hierarchy *h, const struct cache_range *range, stru
 	add_swept(sum, &swept);
 }
 
-struct level_swept hierarchy_fence(struct hierarchy *h, u32 usc, enum hierarchy_scope scope)
+struct level_swept hierarchy_fence(struct hierarchy *h, u32 usc, enum hierarchy_scope scope,
+				   u32 ctx)
 {
-	const struct cache_range all = cache_range_all(CACHE_ANY_CTX);
+	const struct cache_range all = cache_range_all(ctx);
 	struct level_swept sum = { 0 };
 	struct hierarchy_core *core;
 

@@ -69,7 +69,7 @@ struct hierarchy_level {
 	struct level_client requests;
 	u64 bypasses;		/* SLC only */
 	u64 evictions, dropped;
-	u64 fills, read_bytes;	/* from the next level, or memory */
+	u64 fills, read_bytes;	/* from the next level, or memory; of the SLC without bypasses */
 	u64 writes, written_bytes;
 };
 
@@ -86,7 +86,7 @@ void hierarchy_reset(struct hierarchy *h);
 
 /*
  * Perform a request. False: it is not valid (client, place, context, address or length, or a write
- * by the path of textures), and nothing happens.
+ * by the path of textures), and nothing happens but that hierarchy_invalid() counts it.
  */
 bool hierarchy_request(struct hierarchy *h, const struct mem_request *request);
 /* Work off all queued requests. */
@@ -94,10 +94,11 @@ void hierarchy_drain(struct hierarchy *h);
 
 /*
  * Make earlier writes of a USC visible in a scope. GROUP and CORE: pass on the open lines of its
- * MCU L0; GPU: and write the dirty lines of its core to the SLC; SYSTEM: and those of the SLC to
- * memory.
+ * MCU L0; GPU: and write the dirty lines of a context, or CACHE_ANY_CTX, of its core to the SLC;
+ * SYSTEM: and those of the SLC to memory.
  */
-struct level_swept hierarchy_fence(struct hierarchy *h, u32 usc, enum hierarchy_scope scope);
+struct level_swept hierarchy_fence(struct hierarchy *h, u32 usc, enum hierarchy_scope scope,
+				   u32 ctx);
 /*
  * Write dirty lines of a range, or all if range is NULL, to the level after the scope. The USC
  * selects the core, and is ignored by GPU and SYSTEM. GROUP has no dirty lines but open ones.
@@ -125,6 +126,11 @@ void hierarchy_level_counters(struct hierarchy *h, enum pumice_cache cache,
 			      struct hierarchy_level *out);
 void hierarchy_bank_counters(struct hierarchy *h, u32 bank, struct slc_bank *out);
 void hierarchy_bif_counters(struct hierarchy *h, u32 bif, struct bif_counters *out);
+/*
+ * Return the number of requests since creation or reset that were not valid. Units make none: one
+ * is a defect of the unit, or of its client in hw/clients.xml.
+ */
+u64 hierarchy_invalid(struct hierarchy *h);
 /* Return the number of BIFs, those of core 0 first and that of the masters last. */
 u32 hierarchy_bifs(const struct hierarchy *h);
 

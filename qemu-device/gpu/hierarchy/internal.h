@@ -39,6 +39,7 @@ struct hierarchy {
 
 	pthread_mutex_t lock;		/* guards all below, and the blocks above */
 	struct hierarchy_made made[PUMICE_MEM_CLIENT_COUNT];
+	u64 invalid;	/* requests that were not valid */
 	/*
 	 * Requester + 1 of queued requests, over all BIFs, by a hash of their line; 0: none. Those
 	 * of one requester are in order; a request of another one for the same line waits for them.

@@ -18,8 +18,8 @@ bool ipf_fault(const struct ipf_source *source, struct gpu_fault *fault, enum pu
 	       u64 addr)
 {
 	*fault = (struct gpu_fault){
-		.fault = (u8)why, .unit = (u8)source->unit, .ctx = (u8)source->scene->ctx,
-		.addr = addr,
+		.fault = (u8)why, .unit = (u8)(source->unit & ~MMU_KIND_1),
+		.ctx = (u8)source->scene->ctx, .addr = addr,
 	};
 	return false;
 }
@@ -41,7 +41,7 @@ const u32 *ipf_host(const struct ipf_source *source, u64 va, u64 bytes, struct g
 		source->tlb->hits++;
 		return host;
 	}
-	*fault = (struct gpu_fault){ .unit = (u8)source->unit };
+	*fault = (struct gpu_fault){ 0 };
 	return (const u32 *)(const void *)mmu_translate(source->mmu, source->tlb,
 							source->scene->ctx, va, bytes,
 							PUMICE_ACCESS_READ, source->unit, fault);
@@ -119,7 +119,7 @@ bool ipf_fetch(const struct pm_scene *scene, struct mmu *mmu, struct mmu_tlb *tl
 	       const struct pumice_prim_block *header, u32 prim, struct ipf_prim *out,
 	       struct gpu_fault *fault)
 {
-	const struct ipf_source source = { scene, mmu, tlb, PUMICE_UNIT_IPF };
+	const struct ipf_source source = { scene, mmu, tlb, MMU_SECOND(PUMICE_UNIT_IPF) };
 	const u64 va = pm_address(scene, block);
 	const u32 count = ipf_vertices(header->kind);
 	u32 words[PUMICE_PRIM_VERTEX_WORDS], i;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* ISP parameter fetch, internals: streams (ipf.c) and blocks (block.c). */
+/* Reads of the parameter buffer, by the master IPF (stream.c) and by a core (block.c). */
 #ifndef PUMICE_GPU_IPF_INTERNAL_H
 #define PUMICE_GPU_IPF_INTERNAL_H
 
 #include "ipf.h"
 
-/* Source of a request: MMU context and scene. */
+/* Source of a request: MMU context and scene. unit: or MMU_SECOND() of it. */
 struct ipf_source {
 	const struct pm_scene *scene;
 	struct mmu *mmu;

@@ -17,10 +17,17 @@ void ipf_master_init(struct ipf_master *master, u32 cores, u32 depth)
 	}
 }
 
-void ipf_master_clear(struct ipf_master *master, u64 now)
+void ipf_master_share_tlb(struct ipf_master *master, u32 core, struct mmu_tlb *tlb)
+{
+	master->core[core].shared = tlb;
+	mmu_tlb_set_far(&master->core[core].tlb, tlb->far, tlb->far_mask + 1);
+}
+
+void ipf_master_begin(struct ipf_master *master, const struct ipf_job *job, u64 now)
 {
 	u32 i;
 
+	master->job = *job;
 	master->next = 0;
 	master->waits = false;
 	for (i = 0; i < master->cores; i++) {
@@ -75,7 +82,8 @@ void ipf_master_wait(struct ipf_master *master)
 	master->waits = true;
 }
 
-bool ipf_master_take(struct ipf_master *master, u32 core, struct ipf_work *work, u64 now)
+bool ipf_master_take(struct ipf_master *master, u32 core, u32 stream, struct ipf_work *work,
+		     u64 now)
 {
 	struct ipf_queue *q = &master->core[core];
 
@@ -84,7 +92,18 @@ bool ipf_master_take(struct ipf_master *master, u32 core, struct ipf_work *work,
 	*work = q->work[q->first];
 	q->first = (q->first + 1) % IPF_MASTER_TILES;
 	fifo_pop(&q->tiles, 1, now);
+	ipf_stream_begin(&q->stream[stream], work->y * master->job.scene->tiles_x + work->x,
+			 work->branch);
 	return true;
+}
+
+enum ipf_result ipf_master_next(struct ipf_master *master, u32 core, u32 stream,
+				struct ipf_prims *prims, struct gpu_fault *fault)
+{
+	struct ipf_queue *q = &master->core[core];
+	struct mmu_tlb *tlb = q->shared && !mmu_is_detailed(master->job.mmu) ? q->shared : &q->tlb;
+
+	return ipf_stream_next(&q->stream[stream], &master->job, tlb, prims, fault);
 }
 
 u32 ipf_master_all(const struct ipf_master *master)

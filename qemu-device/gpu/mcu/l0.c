@@ -102,7 +102,7 @@ static u32 count_written(const struct open_line *line, u32 from, u32 bytes, u32 
 
 /*
  * Pass on an open line: a write for each run of consecutive segments that have written bytes, from
- * the first to the last one of these.
+ * the first to the last one of these. Only written bytes are counted.
  */
 static void pass_line(struct l0 *l0, enum l0_partition part)
 {
@@ -115,6 +115,7 @@ static void pass_line(struct l0 *l0, enum l0_partition part)
 		return;
 	line->open = false;
 	run.bytes = 0;
+	run.used = 0;
 	run.covered = 0;
 	for (at = 0; at < l0->config.cache.line_bytes; at += segment) {
 		u32 count = count_written(line, at, segment, range);
@@ -123,11 +124,13 @@ static void pass_line(struct l0 *l0, enum l0_partition part)
 			run.addr = line->line + range[0];
 		if (count)
 			run.bytes = (u32)(line->line + range[1] - run.addr);
+		run.used += count;
 		if (count == segment)
 			run.covered |= 1u << (at / segment);
 		if (run.bytes && (!count || at + segment == l0->config.cache.line_bytes)) {
 			level_pass(l0->part[part], &run);
 			run.bytes = 0;
+			run.used = 0;
 			run.covered = 0;
 		}
 	}

@@ -8,7 +8,8 @@
  * Writes of a client are combined in one open line of each partition. The line is passed on when
  * another line is written, or the same one by another client, when it is read or an atomic
  * operation applies to it, and by l0_flush(): as one write for each run of consecutive segments
- * that have written bytes, from the first to the last one of these.
+ * that have written bytes, from the first to the last one of these. The counters have the written
+ * bytes, without gaps between them.
  * A write also updates the line in the partition's cache; it allocates none.
  *
  * Partitions are not coherent with each other: a line of one is stale when another one's write

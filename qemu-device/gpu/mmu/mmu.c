@@ -117,12 +117,13 @@ static u64 inject_bits(const struct mmu *mmu, const struct request *r,
 	return 1ull << request.bit % 64;
 }
 
-/* Request a part of a table, at a bus address. */
-static void request_table(const struct mmu *mmu, u64 addr, u64 bytes, enum pumice_access access)
+/* Request a part of a table of a context, or of one that the MMU keeps: MMU_TABLES. */
+static void request_table(const struct mmu *mmu, unsigned int ctx, u64 addr, u64 bytes,
+			  enum pumice_access access)
 {
 	if (mmu->request)
 		mmu->request(mmu->request_opaque, &(struct mmu_request){
-			.addr = addr, .bytes = bytes, .access = access,
+			.ctx = ctx, .addr = addr, .bytes = bytes, .access = access,
 		});
 }
 
@@ -140,7 +141,8 @@ static bool read_entry(const struct mmu *mmu, const struct request *r,
 	 */
 	*entry = __atomic_load_n((const u64 *)(const void *)host, __ATOMIC_ACQUIRE);
 	if (r->unit != PUMICE_UNIT_NONE)
-		request_table(mmu, table + index * sizeof(u64), sizeof(u64), PUMICE_ACCESS_READ);
+		request_table(mmu, r->ctx, table + index * sizeof(u64), sizeof(u64),
+			      PUMICE_ACCESS_READ);
 	*entry ^= inject_bits(mmu, r, level);
 	return true;
 }
@@ -634,7 +636,7 @@ static bool owned_write(const struct mmu *mmu, u64 addr, u64 value)
 
 	if (!entry)
 		return false;
-	request_table(mmu, addr, sizeof(value), PUMICE_ACCESS_WRITE);
+	request_table(mmu, MMU_TABLES, addr, sizeof(value), PUMICE_ACCESS_WRITE);
 	__atomic_store_n(entry, value, __ATOMIC_RELEASE);
 	return true;
 }
@@ -645,7 +647,7 @@ bool mmu_owned_clear(const struct mmu *mmu, u64 directory)
 
 	if (!entries)
 		return false;
-	request_table(mmu, directory, GRAIN, PUMICE_ACCESS_WRITE);
+	request_table(mmu, MMU_TABLES, directory, GRAIN, PUMICE_ACCESS_WRITE);
 	memset(entries, 0, GRAIN);
 	return true;
 }

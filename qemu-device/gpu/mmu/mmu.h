@@ -28,6 +28,7 @@
 #include <stddef.h>
 
 #include "../fault.h"
+#include "../host_line.h"
 #include "pumice_formats.h"
 
 struct inject;
@@ -108,7 +109,7 @@ struct mmu_request {
 	u32 kind;	/* of the unit's requests, 0 or 1: hw/clients.xml */
 	u32 place;	/* core + 1 of the unit, or 0 outside of the cores */
 	u32 usc;	/* USC that the unit belongs to or works for, over all cores */
-	unsigned int ctx;
+	unsigned int ctx;	/* of walks: whose tables, or MMU_TABLES of the MMU's own */
 	u64 addr;	/* virtual; of walks: the bus address */
 	u64 bytes;	/* not 0 */
 	enum pumice_access access;
@@ -125,7 +126,7 @@ enum mmu_cache_kind { MMU_CACHE_FENCE, MMU_CACHE_CLEAN, MMU_CACHE_INVALIDATE, MM
 #define MMU_ALL_CONTEXTS	(~0u)			/* and the tables */
 #define MMU_TABLES		PUMICE_MMU_CONTEXTS	/* addresses are bus addresses */
 
-/* An operation on the lines of a context. FENCE is on all lines, and of one USC. */
+/* An operation on the lines of a context. FENCE is of one USC, and without a range. */
 struct mmu_cache_op {
 	enum mmu_cache_kind kind;
 	enum pumice_mem_scope scope;
@@ -178,8 +179,13 @@ struct mmu {
 		      u64 arg1);
 	void *event_opaque;
 
-	/* Performance counters, over all units and resets. */
+	/*
+	 * Performance counters, over all units and resets. Every thread adds to them at each walk,
+	 * so they are apart from what units read at each access, the pointers above.
+	 */
+	u8 apart_before[HOST_LINE];
 	_Atomic u64 misses, faults, invalidations;
+	u8 apart_after[HOST_LINE];
 };
 
 /* Tag of an entry for a page of 1 << shift bytes. */

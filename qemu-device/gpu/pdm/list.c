@@ -138,6 +138,7 @@ enum outcome {
 	DONE,
 	FULL,		/* the FIFOs of all cores are full */
 	HELD,		/* waits for tiles; the command is executed again */
+	SWEPT,		/* has operated on caches: the piece ends */
 	FAULTED,	/* *fault is set */
 };
 
@@ -266,8 +267,7 @@ static enum outcome run_flush(struct pdm *pdm, const struct pdm_command *cmd,
 {
 	if (pdm->list.open)
 		return refuse(pdm, PUMICE_FAULT_PDM_TILE_OPEN, fault);
-	dm_flush(pdm->config.mmu, pdm->job.ctx, &cmd->flush);
-	return DONE;
+	return dm_flush(pdm->config.mmu, pdm->job.ctx, &cmd->flush) ? SWEPT : DONE;
 }
 
 static enum outcome run(struct pdm *pdm, const struct pdm_command *cmd, struct gpu_fault *fault)
@@ -353,9 +353,12 @@ bool pdm_list_open(struct pdm *pdm, u64 *record, struct gpu_fault *fault)
 
 void pdm_list_begin(struct pdm *pdm)
 {
+	const struct ipf_job job = { .scene = &pdm->scene, .mmu = pdm->config.mmu,
+				     .used = pdm->scene_state.used,
+				     .limit = pdm->scene_state.limit };
 	struct pdm_list *list = &pdm->list;
 
-	ipf_master_clear(&list->master, now(pdm));
+	ipf_master_begin(&list->master, &job, now(pdm));
 	list->walking = list->ended = list->held = false;
 }
 
@@ -390,9 +393,12 @@ void pdm_list_walk(struct pdm *pdm)
 	unlock(pdm);
 }
 
-bool pdm_list_claim_tile(struct pdm *pdm, u32 core, struct ipf_work *work)
+bool pdm_list_claim_tile(struct pdm_tile *tile)
 {
-	return ipf_master_take(&pdm->list.master, core, work, now(pdm));
+	struct pdm *pdm = tile->pdm;
+
+	return ipf_master_take(&pdm->list.master, tile->core->number, tile->slot, &tile->entry,
+			       now(pdm));
 }
 
 bool pdm_list_core_done(const struct pdm *pdm, u32 core)

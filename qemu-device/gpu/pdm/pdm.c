@@ -67,6 +67,7 @@ static bool create_core(struct pdm *pdm, unsigned int number)
 	core->tlb.place = number + 1;
 	/* A tile's primitives are spread over the whole parameter buffer. */
 	mmu_tlb_set_far(&core->tlb, mmu_tlb_far_create(MMU_TLB_FAR_ENTRIES), MMU_TLB_FAR_ENTRIES);
+	ipf_master_share_tlb(&pdm->list.master, number, &core->tlb);
 	for (i = 0; i < PDM_TILES; i++) {
 		core->tile[i] = aligned_alloc(HOST_LINE, room_of_tile());
 		if (!core->tile[i])
@@ -449,7 +450,7 @@ static enum claim claim_locked(struct pdm *pdm, struct pdm_tile *tile)
 		return CLAIM_NOTHING;
 	if (pdm_list_claim_walk(pdm))
 		return CLAIM_WALK;
-	if (pdm_list_claim_tile(pdm, tile->core->number, &tile->entry))
+	if (pdm_list_claim_tile(tile))
 		return CLAIM_TILE;
 	/*
 	 * Objects whose programs do not run again: they use memory that other tiles wait for, also

@@ -168,13 +168,12 @@ struct pdm_tile {
 
 	/* Written by the thread of the core's unit. */
 	enum pdm_phase phase, after;
-	struct ipf_work entry;		/* from the master IPF */
+	struct ipf_work entry;		/* from the master IPF, as its stream is: number slot */
 	struct pds_stage own_store;	/* the last program of a STORE_PROGRAM, kept for the next */
 	u32 own_words[4];		/* its stage */
 	enum { PDM_STORE_NONE, PDM_STORE_LOADING, PDM_STORE_LOADED } own_state;
 	u32 number_x, number_y, macro;
-	struct ipf_tile ipf;
-	struct ipf_prims prims;		/* the current block */
+	struct ipf_prims prims;		/* the current entry of its stream */
 	u32 mask;			/* primitives not drawn yet */
 	u16 object;			/* their object */
 	bool object_known;
@@ -218,6 +217,7 @@ struct pdm_tile {
 	struct pdm_vertices vertices;
 };
 
+_Static_assert(PDM_TILES <= IPF_MASTER_STREAMS, "each tile receives a stream");
 _Static_assert(PDM_TILES <= PDS_OUTPUT_PIECES && PDM_TILES <= PDS_WAITERS,
 	       "tiles that may have outputs on one USC, and wait");
 
@@ -354,8 +354,8 @@ void pdm_list_begin(struct pdm *pdm);
 bool pdm_list_claim_walk(struct pdm *pdm);
 /* Execute some commands. */
 void pdm_list_walk(struct pdm *pdm);
-/* Claim the next tile of a core. Returns false when there is none now. Device lock held. */
-bool pdm_list_claim_tile(struct pdm *pdm, u32 core, struct ipf_work *work);
+/* Claim the next tile for one of a core. Returns false when there is none now. Device lock held. */
+bool pdm_list_claim_tile(struct pdm_tile *tile);
 /*
  * Return whether a core has claimed all of its tiles, of those before a flush if that waits; or
  * each core, of the list. Device lock held.

@@ -153,12 +153,7 @@ static enum pdm_step begin(struct pdm_tile *tile)
 	struct pdm *pdm = tile->pdm;
 	struct gpu_fault fault = { 0 };
 
-	/* Without a branch to the tile's sub-list, as if no core had written a stream. */
-	if (!fill_tile(tile, &fault) ||
-	    !ipf_tile_open(&tile->ipf, &pdm->scene, pdm->config.mmu, &tile->core->tlb,
-			   tile->entry.branch ? pdm->scene_state.used : 0,
-			   pdm->scene_state.limit, tile->number_x,
-			   tile->number_y, &fault)) {
+	if (!fill_tile(tile, &fault)) {
 		pdm_fault(pdm, &fault);
 		return PDM_STEP_ON;
 	}

@@ -39,12 +39,13 @@ static enum pdm_step find_object(struct pdm_tile *tile)
 	return step;
 }
 
-/* Advance to the next entry of the tile's streams. DONE: there is one. */
+/* Receive the next entry of the tile's stream. DONE: there is one. */
 static enum pdm_step next_block(struct pdm_tile *tile)
 {
 	struct gpu_fault fault = { 0 };
 
-	switch (ipf_next(&tile->ipf, &tile->prims, &fault)) {
+	switch (ipf_master_next(&tile->pdm->list.master, tile->core->number, tile->slot,
+				&tile->prims, &fault)) {
 	case IPF_PRIMS:
 		tile->mask = tile->prims.mask;
 		tile->object_known = false;

@@ -119,6 +119,7 @@ void pds_core_reset(struct pds_core *core, const struct pds_control *control)
 		unit->stopped = 0;
 	}
 	core->next = 0;
+	pds_compute_reset(&core->compute);
 	dms_reset(&core->dms);
 	pds_rows_reset(core);
 	core->output_bytes = 0;
@@ -141,7 +142,7 @@ static void notify(const struct pds_core *core, unsigned int dm)
 	if (dm != PDS_DM_CDM)
 		pds->owner[dm].ops->room(pds->owner[dm].opaque, core->number);
 	else if (pds->config.ops->room)
-		pds->config.ops->room(pds->config.ops_opaque);
+		pds->config.ops->room(pds->config.ops_opaque, core->number);
 }
 
 static void notify_all(const struct pds_core *core, u8 set)
@@ -348,14 +349,6 @@ static bool claim(struct pds_core *core, const struct claimer *claimer, unsigned
 	return true;
 }
 
-bool pds_core_claim(struct pds_core *core, unsigned int usc, const struct pds_need *need,
-		    unsigned int *group)
-{
-	const struct claimer claimer = claimer_of(core, (enum pds_dm)need->dm);
-
-	return claim(core, &claimer, usc, need, group);
-}
-
 bool pds_core_claim_any(struct pds_core *core, const struct pds_need *need, unsigned int next,
 			struct pds_place *place)
 {
@@ -514,8 +507,8 @@ void pds_load(const struct pds *pds, struct pds_load *load)
 
 u64 pds_waits(const struct pds *pds, enum pds_dm dm)
 {
-	u64 waits = dm == PDS_DM_CDM ? pds->waited : 0;
 	unsigned int n;
+	u64 waits = 0;
 
 	for (n = 0; n < pds->cores; n++) {
 		struct pds_core *core = pds_lock_core(pds, n);
@@ -533,17 +526,15 @@ void pds_reset_peak(struct pds *pds)
 
 void pds_counters_add(const struct pds *pds, u64 *value)
 {
-	unsigned int n;
+	unsigned int n, dm;
 
-	value[PUMICE_PERF_PDS_WAITS] += pds->waited;
 	for (n = 0; n < pds->cores; n++) {
 		struct pds_core *core = pds_lock_core(pds, n);
 
 		pds_core_tick(core, pds->config.now(pds->config.opaque));
 		value[PUMICE_PERF_PDS_TASKS] += core->started;
-		value[PUMICE_PERF_PDS_WAITS] += core->waited[PDS_DM_VDM] +
-			core->waited[PDS_DM_PDM] +
-						core->waited[PDS_DM_RDM];
+		for (dm = 0; dm < PDS_DM_COUNT; dm++)
+			value[PUMICE_PERF_PDS_WAITS] += core->waited[dm];
 		value[PUMICE_PERF_PDS_OCCUPANCY] += core->occupancy;
 		value[PUMICE_PERF_PDS_SLOT_WAITS] += core->slot_waits;
 		value[PUMICE_PERF_PDS_SLOT_WAIT_TIME] += core->slot_wait_ns;

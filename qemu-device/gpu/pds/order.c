@@ -30,15 +30,9 @@ void pds_order_reset(struct pds_order *order)
 	u32 n;
 
 	order->first = order->next = 0;
-	order->entered = 0;
+	order->before = 0;
 	for (n = 0; n < PDS_ORDER_EPOCHS; n++)
 		atomic_store(&order->open[n], 0);
-}
-
-u32 pds_order_enter(struct pds_order *order)
-{
-	order->entered++;
-	return order->next;
 }
 
 bool pds_order_leave(struct pds_order *order, u32 epoch, u32 groups)
@@ -46,13 +40,13 @@ bool pds_order_leave(struct pds_order *order, u32 epoch, u32 groups)
 	return atomic_fetch_sub(open_of(order, epoch), groups) == groups;
 }
 
-u32 pds_order_hold(struct pds_order *order, const struct pds_place *place)
+u32 pds_order_hold(struct pds_order *order, const struct pds_place *place, u64 before)
 {
 	assert(order->next - order->first < PDS_MAX_PENDING);
 	order->place[order->next % PDS_ORDER_EPOCHS] = *place;
-	atomic_fetch_add(open_of(order, order->next), order->entered);
+	atomic_fetch_add(open_of(order, order->next), before - order->before);
+	order->before = before;
 	order->next++;
-	order->entered = 1;	/* itself */
 	return order->next;
 }
 

@@ -10,8 +10,8 @@
  * which themselves are in the epoch after them. Group n is resolved when no group of epoch n or of
  * an earlier one is left; so they are resolved in order.
  *
- * Locking: the CDM starts groups, with the device lock; USCs end them, without. Both may remove
- * pending groups, under the lock of the order.
+ * Locking: sources of compute start groups, one source alone those without instances; USCs end
+ * them. All may remove pending groups, under the lock of the order.
  *
  * Two threads, one that holds a group and one that ends the last one before it: the group is
  * removed once. Each of them first changes the count of the epoch, and then looks at it under the
@@ -31,7 +31,8 @@
 struct pds_order {
 	pthread_mutex_t lock;	/* guards first, next and place */
 	u32 first;	/* number of the oldest pending group without instances */
-	u32 next;	/* of the next one, and the present epoch; the CDM alone writes it */
+	u32 next;	/* of the next one, and the present epoch; changes while no other source
+			 * starts groups */
 	struct pds_place place[PDS_ORDER_EPOCHS];	/* of group n without instances, at n modulo
 							 * the size */
 	/*
@@ -40,15 +41,19 @@ struct pds_order {
 	 * already, and no end brings it to 0.
 	 */
 	_Atomic u64 open[PDS_ORDER_EPOCHS];
-	u64 entered;	/* groups of the present epoch. The CDM's */
+	u64 before;	/* groups that were started before the present epoch */
 };
 
 void pds_order_init(struct pds_order *order);
 void pds_order_fini(struct pds_order *order);
 /* Drop all groups; none runs. */
 void pds_order_reset(struct pds_order *order);
-/* A group starts next: return its epoch. By the CDM. */
-u32 pds_order_enter(struct pds_order *order);
+/* Return the epoch of a group with instances that is started next. */
+static inline u32 pds_order_epoch(const struct pds_order *order)
+{
+	return order->next;
+}
+
 /*
  * Groups of an epoch have ended. True: a pending group may be resolved, look for it. No lock, or
  * any.
@@ -58,9 +63,10 @@ bool pds_order_leave(struct pds_order *order, u32 epoch, u32 groups);
 /* The following functions are called with the order's lock held. */
 
 /*
- * A group without instances is pending; at most PDS_MAX_PENDING are. Returns its epoch. By the CDM.
+ * A group without instances is pending; at most PDS_MAX_PENDING are. before: groups that were
+ * started before it, of all epochs. No other group is started meanwhile. Returns its epoch.
  */
-u32 pds_order_hold(struct pds_order *order, const struct pds_place *place);
+u32 pds_order_hold(struct pds_order *order, const struct pds_place *place, u64 before);
 /* Remove the oldest pending group if it is resolved; false: it is not, or there is none. */
 bool pds_order_resolve(struct pds_order *order, struct pds_place *place);
 /*

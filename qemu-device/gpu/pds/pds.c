@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Programmable data sequencer: launches, selection of a USC, groups.
+ * Programmable data sequencer: launches, and ends of groups. Groups are claimed, filled and started
+ * by the source of compute of each core: compute.c.
  *
  * Source: document 000, "Programmable Data Sequencer". state.h lists the files of the PDS.
- *
- * The USC with the fewest waves gets the next group, round robin among equals; preferred USCs have
- * precedence, except for the last groups of a launch. Without threads all are preferred: then this
- * depends only on earlier groups, so the GPU is deterministic.
  *
  * The resources of a task are released when it ends, and local memory with its group; or, in order,
  * those of a group when it and those before it on its USC have ended. Fences and the end of a job
@@ -19,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fill.h"
 #include "perf.h"
 #include "state.h"
 
@@ -27,7 +23,7 @@
 #define COST_CLEARED 4u		/* words cleared in the time to write one */
 #define COST_READS 8u		/* memory reads of an ordinary group at most */
 #define FAST_COST 8u		/* groups up to this cost are filled in one piece, */
-#define QUICK_COST 1u		/* and up to this one, with the locks held */
+#define QUICK_COST 1u		/* and up to this one, several claim room together */
 
 struct pds *pds_create(const struct pds_config *config)
 {
@@ -84,13 +80,10 @@ void pds_reset(struct pds *pds)
 	usc_load_drop(pds->config.programs, pds->current.load);
 	memset(&pds->current, 0, sizeof(pds->current));
 	mmu_tlb_reset(&pds->tlb);
-	pds->next = 0;
 	pds_order_reset(&pds->order);
 	pds->sequences = 0;
-	atomic_store(&pds->started, 0);
 	atomic_store(&pds->done, 0);
 	atomic_store(&pds->sequenced, 0);
-	pds->waited = 0;
 	atomic_store(&pds->tasks, 0);
 	atomic_store(&pds->peak_tasks, 0);
 	atomic_store(&pds->output_bytes, 0);
@@ -100,16 +93,6 @@ void pds_reset(struct pds *pds)
 static u64 now(const struct pds *pds)
 {
 	return pds->config.now(pds->config.opaque);
-}
-
-void pds_tick(struct pds *pds)
-{
-	pds->time = now(pds);
-}
-
-void pds_prefer(struct pds *pds, u64 uscs)
-{
-	pds->preferred = uscs;
 }
 
 /* Return whether the state's resources are within the maximum and a group fits on an empty USC. */
@@ -197,15 +180,6 @@ static void set_launch(struct current *cur, const struct pds_launch *launch)
 	pds_need_of(&cur->launch.state, &cur->need);
 }
 
-/* Return the first of the last groups of a grid: as many as all USCs have tasks. */
-static u64 balanced_from(const struct pds *pds, const struct pumice_cdm_launch *grid)
-{
-	const u64 groups = (u64)grid->groups_x * grid->groups_y * grid->groups_z;
-	const u64 last = (u64)pds->capacity.managed * pds->config.uscs;
-
-	return groups > last ? groups - last : 0;
-}
-
 enum pds_load_result pds_launch_begin(struct pds *pds, const struct pds_launch *launch,
 				      struct gpu_fault *fault)
 {
@@ -237,10 +211,8 @@ enum pds_load_result pds_launch_begin(struct pds *pds, const struct pds_launch *
 	pds_number_instances(state, &cur->local);
 	cur->cost = launch_cost(cur);
 	cur->slow = cur->cost > FAST_COST;
-	cur->quick = cur->cost <= QUICK_COST && !launch->sequences;
-	cur->started = 0;
-	cur->balanced = balanced_from(pds, &launch->grid);
-	cur->waits = cur->filling = false;
+	cur->batch = cur->cost <= QUICK_COST ? PDS_BATCH : 1;
+	cur->before = pds_started(pds);
 	cur->begun = true;
 	return PDS_LOADED;
 }
@@ -250,352 +222,24 @@ unsigned int pds_launch_cost(const struct pds *pds)
 	return pds->current.cost;
 }
 
-void pds_launch_pause(struct pds *pds)
+u32 pds_launch_waves(const struct pds *pds)
 {
-	struct current *cur = &pds->current;
-
-	while (cur->waits_on) {
-		struct pds_core *core = pds_lock_core(pds, (u32)__builtin_ctz(cur->waits_on));
-
-		cur->waits_on &= cur->waits_on - 1;
-		pds_core_leave(core, PDS_DM_CDM);
-		pds_unlock_core(core);
-	}
-}
-
-/* Place of the group that is being filled. */
-static struct pds_place filled_place(const struct pds *pds)
-{
-	return (struct pds_place){ .usc = pds->current.usc, .group = pds->current.group };
-}
-
-/* Drop the group that is being filled. */
-static void drop_group(struct pds *pds)
-{
-	const struct pds_place place = filled_place(pds);
-	struct pds_core *core = pds_lock_core(pds, pds_core_of(pds, place.usc));
-
-	pds->current.filling = false;
-	pds_core_drop(core, &place);
-	pds_unlock_core(core);
+	return pds->current.need.waves;
 }
 
 void pds_launch_end(struct pds *pds)
 {
 	struct current *cur = &pds->current;
+	unsigned int i;
 
 	assert(cur->begun || cur->loading);
-	if (cur->filling)
-		drop_group(pds);
-	pds_launch_pause(pds);
+	for (i = 0; cur->begun && i < pds->cores; i++)
+		pds_groups_leave(pds, i);
 	if (cur->begun)
-		pds_code_end_launch(&pds->codes, cur->code, cur->started);
+		pds_code_end_launch(&pds->codes, cur->code, pds_started(pds) - cur->before);
 	usc_load_drop(pds->config.programs, cur->load);
 	cur->load = NULL;
 	cur->begun = cur->loading = false;
-}
-
-/* Claim room for one group of the launch on a USC. Returns the locked core, or NULL. */
-static struct pds_core *claim_on(struct pds *pds, unsigned int usc, unsigned int *group)
-{
-	struct pds_core *core = pds_lock_core(pds, pds_core_of(pds, usc));
-
-	if (pds_core_claim(core, usc, &pds->current.need, group))
-		return core;
-	pds_unlock_core(core);
-	return NULL;
-}
-
-/*
- * Claim room on a core, which is returned locked; or enter the CDM there as waiting: in one step,
- * so that no release is missed.
- */
-static struct pds_core *claim_or_wait(struct pds *pds, unsigned int number, struct pds_place *place)
-{
-	struct pds_core *core = pds_lock_core(pds, number);
-
-	if (pds_core_claim_any(core, &pds->current.need, 0, place))
-		return core;
-	pds_core_wait(core, &pds->current.need);
-	pds->current.waits_on |= 1u << number;
-	pds_unlock_core(core);
-	return NULL;
-}
-
-/* Select the USC for a group to try next. */
-static bool next_usc(struct pds *pds, u64 linear, u64 tried, unsigned int *usc)
-{
-	const struct current *cur = &pds->current;
-	const u32 uscs = pds->config.uscs;
-
-	if (linear < cur->balanced && pds_lowest_load(pds, 0, uscs, &cur->need, pds->next,
-						      tried | ~pds->preferred, usc))
-		return true;
-	return pds_lowest_load(pds, 0, uscs, &cur->need, pds->next, tried, usc);
-}
-
-/*
- * Find room for a group of the launch. Returns its core, locked. If there is none, the CDM is
- * recorded as waiting on all cores, and NULL is returned.
- */
-static struct pds_core *find_room(struct pds *pds, u64 linear, struct pds_place *place)
-{
-	struct pds_core *core;
-	u64 tried = 0;
-	unsigned int n;
-
-	while (next_usc(pds, linear, tried, &place->usc)) {
-		core = claim_on(pds, place->usc, &place->group);
-		if (core)
-			return core;
-		tried |= 1ull << place->usc;
-	}
-	for (n = 0; n < pds->cores; n++) {
-		if (pds->current.waits_on >> n & 1)
-			continue;
-		core = claim_or_wait(pds, n, place);
-		if (core)
-			return core;
-	}
-	return NULL;
-}
-
-/* Describe a group to its USC. */
-static void fill_group(struct pds *pds, unsigned int usc_number, unsigned int number, u64 linear)
-{
-	const struct current *cur = &pds->current;
-	const struct pds_need *need = &cur->need;
-	const struct pds_place place = { .usc = usc_number, .group = number };
-	const struct pds_claim *claim = &pds->unit[usc_number].accounts.claim[number];
-	struct usc_group *group = usc_group(pds->config.usc[usc_number], number);
-	u32 i;
-
-	group->tasks = (u8)need->tasks;
-	group->ctx = (u8)cur->launch.ctx;
-	group->waves = (u16)need->waves;
-	group->first_wave = (u32)linear * need->waves;
-	group->local_byte = claim->local_row * PDS_LOCAL_ROW_BYTES;
-	group->local_bytes = (u32)cur->launch.state.local_bytes;
-	group->code_addr = cur->program.insn[cur->program.task].addr;
-	group->program = pds_code_program(&pds->codes, cur->code);
-	group->gfx = NULL;
-	for (i = 0; i < need->tasks; i++) {
-		*pds_task_of(pds, &place, i) = (struct usc_task){
-			.group = (u8)number,
-			.index = (u8)i,
-			.waves = (u8)pds_task_waves(need, i),
-			.temps = cur->launch.state.temps,
-			.attrs = cur->launch.state.attrs,
-			.instances = (u16)pds_task_instances(need, i),
-			.shared = cur->launch.state.shared,
-			.coeffs = cur->launch.state.coeffs,
-			.coeffs_alt = cur->launch.state.coeffs_alt,
-			.us_row = claim->row[i],
-			.cs_word = claim->word[i],
-		};
-	}
-}
-
-/*
- * Run the PDS program for the tasks of the group that is being filled: all of it, or a piece.
- * PDS_STARTED: the group is filled.
- */
-static enum pds_result run_programs(struct pds *pds, u32 reads, const u32 id[3],
-				    struct gpu_fault *fault)
-{
-	struct current *cur = &pds->current;
-	const struct pds_place place = filled_place(pds);
-	struct usc *usc = pds->config.usc[cur->usc];
-	const struct pds_run run = {
-		.launch = &cur->launch,
-		.local = &cur->local,
-		.program = &cur->program,
-		.id = id,
-		.mmu = pds->config.mmu,
-		.tlb = &pds->tlb,
-		.dma_bytes = &pds->core[pds_core_of(pds, cur->usc)].dma_bytes,
-	};
-
-	pds->tlb.usc = cur->usc;
-	while (cur->task < cur->need.tasks) {
-		if (!pds_run_task(&run, usc, pds_task_of(pds, &place, cur->task), reads,
-				  &cur->pc, fault))
-			return PDS_FAULT;
-		if (cur->pc == cur->program.insns) {
-			cur->task++;
-			cur->pc = 0;
-		}
-		if (reads != PDS_WHOLE && cur->task < cur->need.tasks)
-			return PDS_MORE;
-	}
-	return PDS_STARTED;
-}
-
-/* Count a waiting group once, however often it is tried. */
-static void note_wait(struct pds *pds)
-{
-	if (pds->current.waits)
-		return;
-	pds->current.waits = true;
-	pds->waited++;
-	trace_event(pds->config.trace, PUMICE_TRACE_KIND_STALL, TRACE_CDM, pds->current.launch.ctx,
-		    0, atomic_load_explicit(&pds->tasks, memory_order_relaxed), 0);
-}
-
-/*
- * Start groups without instances that do not wait for others any longer. The order's lock is held
- * until they are started: pds_abort() removes each of them under this lock, or finds it on its core
- * later.
- */
-static void start_resolved(struct pds *pds, u64 time)
-{
-	struct pds_place place;
-
-	while (pds_order_resolve(&pds->order, &place)) {
-		struct pds_core *core = pds_lock_core(pds, pds_core_of(pds, place.usc));
-
-		pds_core_start(core, &place, PDS_DM_CDM, time);
-		pds_unlock_core(core);
-	}
-}
-
-/*
- * Note a filled group, which is started next: all that its end needs, since it may end at once on
- * another thread.
- */
-static void note_start(struct pds *pds, const u32 id[3], u64 linear)
-{
-	const struct pds_place place = filled_place(pds);
-	struct unit *unit = &pds->unit[place.usc];
-
-	unit->code[place.group] = pds->current.code;
-	unit->linear[place.group] = linear;
-	memcpy(unit->id[place.group], id, sizeof(unit->id[place.group]));
-	unit->sequences[place.group] = pds->current.launch.sequences;
-	pds->current.started++;
-	pds->sequences += pds->current.launch.sequences;
-	/* No other thread stores it. The start of the group publishes it to the end. */
-	atomic_store_explicit(&pds->started,
-			      atomic_load_explicit(&pds->started, memory_order_relaxed) + 1,
-			      memory_order_relaxed);
-	trace_event(pds->config.trace, PUMICE_TRACE_KIND_GROUP_START, TRACE_CDM,
-		    pds->current.launch.ctx, place.usc, linear, pds->current.need.waves);
-}
-
-/* Start a noted group with instances. Its core's lock is held. */
-static void start_on_core(struct pds *pds, struct pds_core *core, const struct pds_place *place)
-{
-	pds->unit[place->usc].epoch[place->group] = pds_order_enter(&pds->order);
-	pds_core_start(core, place, PDS_DM_CDM, pds->time);
-}
-
-/*
- * A noted group without instances waits for those before it, if any of them is left. Under the lock
- * its epoch is set before another thread can start it.
- */
-static void hold_group(struct pds *pds, const struct pds_place *place)
-{
-	pthread_mutex_lock(&pds->order.lock);
-	pds->unit[place->usc].epoch[place->group] = pds_order_hold(&pds->order, place);
-	start_resolved(pds, pds->time);
-	pthread_mutex_unlock(&pds->order.lock);
-}
-
-/* Start the filled group, or let it wait for others. */
-static void start_group(struct pds *pds, const u32 id[3], u64 linear)
-{
-	const struct pds_place place = filled_place(pds);
-	struct pds_core *core;
-
-	note_start(pds, id, linear);
-	if (pds->current.launch.sequences) {
-		hold_group(pds, &place);
-		return;
-	}
-	core = pds_lock_core(pds, pds_core_of(pds, place.usc));
-	start_on_core(pds, core, &place);
-	pds_unlock_core(core);
-}
-
-/* Fill the group, a slow one in pieces. The device lock is not held meanwhile. */
-static enum pds_result fill(struct pds *pds, const u32 id[3], struct gpu_fault *fault)
-{
-	const u32 reads = pds->current.slow ? PDS_PIECE_READS : PDS_WHOLE;
-	enum pds_result result;
-
-	pds->config.unlock(pds->config.opaque);
-	result = run_programs(pds, reads, id, fault);
-	pds->config.lock(pds->config.opaque);
-	return result;
-}
-
-/* Fill a quick group, and start it. Locks of the device and of its core held. */
-static enum pds_result fill_and_start(struct pds *pds, struct pds_core *core, const u32 id[3],
-				      u64 linear, struct gpu_fault *fault)
-{
-	const struct pds_place place = filled_place(pds);
-	const enum pds_result result = run_programs(pds, PDS_WHOLE, id, fault);
-
-	pds->current.filling = false;
-	if (result == PDS_STARTED) {
-		note_start(pds, id, linear);
-		start_on_core(pds, core, &place);
-	} else {
-		pds_core_drop(core, &place);
-	}
-	return result;
-}
-
-/* Describe a group for which there is room on a core, to fill it. The core's lock is held. */
-static void describe_group(struct pds *pds, const struct pds_core *core,
-			   const struct pds_place *place, u64 linear)
-{
-	struct current *cur = &pds->current;
-
-	cur->waits = false;
-	cur->waits_on &= ~(1u << core->number);
-	pds->next = (place->usc + 1) % pds->config.uscs;
-	cur->usc = place->usc;
-	cur->group = place->group;
-	fill_group(pds, cur->usc, cur->group, linear);
-	cur->filling = true;
-	cur->task = cur->pc = 0;
-}
-
-/* Begin a group; PDS_MORE: it is to be filled. A quick one is started. */
-static enum pds_result begin_group(struct pds *pds, const u32 id[3], u64 linear,
-				   struct gpu_fault *fault)
-{
-	enum pds_result result = PDS_MORE;
-	struct pds_place place;
-	struct pds_core *core = find_room(pds, linear, &place);
-
-	if (!core) {
-		note_wait(pds);
-		return PDS_WAIT;
-	}
-	describe_group(pds, core, &place, linear);
-	if (pds->current.quick)
-		result = fill_and_start(pds, core, id, linear, fault);
-	pds_unlock_core(core);
-	return result;
-}
-
-enum pds_result pds_group(struct pds *pds, const u32 id[3], u64 linear, struct gpu_fault *fault)
-{
-	enum pds_result result = pds->current.filling ? PDS_MORE :
-							begin_group(pds, id, linear, fault);
-
-	if (result != PDS_MORE)
-		return result;
-	result = fill(pds, id, fault);
-	if (result == PDS_FAULT)
-		drop_group(pds);
-	if (result != PDS_STARTED)
-		return result;
-	pds->current.filling = false;
-	start_group(pds, id, linear);
-	return PDS_STARTED;
 }
 
 void pds_abort(struct pds *pds)
@@ -630,7 +274,7 @@ unsigned int pds_groups(const struct pds *pds)
 	/* A group that ends between the loads is counted as running; the last one wakes the CDM. */
 	const u64 ended = atomic_load(&pds->done) + atomic_load(&pds->sequenced);
 
-	return (unsigned int)(atomic_load(&pds->started) - ended);
+	return (unsigned int)(pds_started(pds) - ended);
 }
 
 unsigned int pds_pending(const struct pds *pds)
@@ -737,7 +381,7 @@ static void leave_epochs(struct pds *pds, const struct ended *ended, u64 time)
 	if (!look)
 		return;
 	pthread_mutex_lock(&pds->order.lock);
-	start_resolved(pds, time);
+	pds_start_resolved(pds, time);
 	pthread_mutex_unlock(&pds->order.lock);
 }
 

@@ -7,12 +7,14 @@
  * program once per task to fill the registers, and starts the group when it gets slots. A group
  * that can never fit is a fault; others wait for room.
  *
- * Each core has a PDS of its own, with its own lock, accounts and waiting data masters: cores do
- * not wait for each other. This header is that of all of them together.
+ * Each core has a PDS of its own, with its own lock, accounts, waiting data masters and sources of
+ * their tasks, of compute too: cores do not wait for each other. This header is that of all of them
+ * together.
  *
- * Locking: all functions are called with the device lock held, except those of pds_usc_ops;
- * they take the locks of the cores, which are inside. Only the CDM calls the launch functions. Ends
- * of groups, and of tasks of other data masters, take no device lock: only a fault does.
+ * Locking: all functions are called with the device lock held, except those of pds_usc_ops and
+ * those of a core's source of compute; they take the locks of the cores, which are inside. Only the
+ * CDM calls the launch functions. Ends of groups, and of tasks of other data masters, take no
+ * device lock: only a fault does.
  *
  * Tasks of the VDM, the PDM and the RDM: gfx.h. Limits apply to each data master separately.
  *
@@ -48,8 +50,8 @@ struct pds_launch {
 };
 
 enum pds_result {
-	PDS_STARTED,	/* the group runs, or waits for slots or other groups */
-	PDS_WAIT,	/* no room now; try again when a group is done */
+	PDS_STARTED,	/* the task has room, or is filled */
+	PDS_WAIT,	/* no room now; try again when a task is done */
 	PDS_FAULT,	/* the reason is in *fault; stop the job */
 	PDS_MORE,	/* a piece was done; call again with the same arguments */
 };
@@ -72,10 +74,10 @@ struct pds_ops {
 	/* A group of the job faulted while it ran. Device lock held. */
 	void (*fault)(void *opaque, const struct gpu_fault *fault);
 	/*
-	 * A core may have room for the group for which PDS_WAIT was returned. A core's lock is
-	 * held, and the device lock or not: this may only wake a unit.
+	 * A core may have room for a group, after pds_groups_claim() has found none there. The
+	 * core's lock is held, and the device lock or not: this may only wake a unit.
 	 */
-	void (*room)(void *opaque);
+	void (*room)(void *opaque, unsigned int core);
 };
 
 struct pds_config {
@@ -118,41 +120,54 @@ void pds_trace_begin(struct pds *pds);
  * USC program that it starts. All results but PDS_LOAD_FAULT must be followed by
  * pds_launch_end() before the next launch begins.
  *
- * This function drops the device lock while it fetches and checks, and pds_group() while it fills a
- * group, unless that is quick: state guarded by the lock may change meanwhile, and the caller must
- * check that the launch is still wanted. No other launch function may be called meanwhile.
+ * This function drops the device lock while it fetches and checks: state guarded by the lock may
+ * change meanwhile, and the caller must check that the launch is still wanted. No other launch
+ * function may be called meanwhile.
  */
 enum pds_load_result pds_launch_begin(struct pds *pds, const struct pds_launch *launch,
 				      struct gpu_fault *fault);
 /*
  * Return the cost of starting one group of the launch, in units of an ordinary group's cost; at
- * least 1. Grows with the words that its PDS program writes.
+ * least 1. Grows with the words that its PDS program writes. No lock.
  */
 unsigned int pds_launch_cost(const struct pds *pds);
+/* Return the waves of a group of the launch. */
+u32 pds_launch_waves(const struct pds *pds);
+/* Return the waves of all data masters on the USCs of a core, which may have changed meanwhile. */
+u32 pds_core_waves(const struct pds *pds, unsigned int core);
 /*
- * Start one group of the launch: id is its work-group id, base included; linear its number in
- * the grid, x fastest. A group that is slow to fill is filled in pieces; pds_launch_end()
- * drops it if it is not started.
- */
-enum pds_result pds_group(struct pds *pds, const u32 id[3], u64 linear, struct gpu_fault *fault);
-/* Read the clock once before several groups are started. */
-void pds_tick(struct pds *pds);
-/*
- * Start groups on USCs of this set while they have room, then on others: those that the calling
- * thread will run, so that what the PDS writes for a group stays in its caches. The last groups of
- * a launch, as many as all USCs have tasks, are shared by all. Initially the set is empty.
- */
-void pds_prefer(struct pds *pds, u64 uscs);
-/*
- * No group is started for a while although the last one did not have to wait: other data masters
- * may use room of cores on which an earlier one had to.
- */
-void pds_launch_pause(struct pds *pds);
-/*
- * End the launch: its last group was dispatched, or it is cancelled. Its running groups
- * continue.
+ * End the launch: its last group was started, or it is cancelled. Its running groups continue. No
+ * source has groups that are not started.
  */
 void pds_launch_end(struct pds *pds);
+
+/*
+ * The source of compute of each core starts groups of the launch on the core's USCs: it claims room
+ * for some, fills them one after the other, and starts them. The following functions are called by
+ * one thread at a time for each core, with locks outside of the core's, but without the device
+ * lock.
+ */
+
+/*
+ * Claim room for up to most groups. Returns their number; 0: the CDM waits for room on the core,
+ * until pds_groups_leave() or the end of the launch.
+ */
+u32 pds_groups_claim(struct pds *pds, unsigned int core, u32 most);
+/*
+ * Fill the next one of these groups: id is its work-group id, base included; linear its number in
+ * the grid, x fastest. A group that is slow to fill is filled in pieces. No lock.
+ */
+enum pds_result pds_group_fill(struct pds *pds, unsigned int core, const u32 id[3], u64 linear,
+			       struct gpu_fault *fault);
+/*
+ * Start the groups that are filled: they run, or wait for slots or other groups. Drop the others.
+ * Returns the number of those started.
+ */
+u32 pds_groups_start(struct pds *pds, unsigned int core);
+/* Drop them all. */
+void pds_groups_drop(struct pds *pds, unsigned int core);
+/* The source starts no group for a while: other data masters may use room of the core. */
+void pds_groups_leave(struct pds *pds, unsigned int core);
 
 /* Stop every work-group of the CDM that was started; each still ends. */
 void pds_abort(struct pds *pds);

@@ -2,7 +2,8 @@
 /*
  * The PDS's state, shared by these of its files. No other file of the GPU includes this header.
  *
- * pds.c	launches and groups of the CDM
+ * pds.c	launches of the CDM, and ends of its groups
+ * compute.c	the source of compute of a core: starts groups of the CDM
  * task.c	tasks of the VDM, PDM and RDM
  * core.c	the PDS of one core: claims, releases, data masters that wait
  * slots.c	slots of tasks that USCs manage
@@ -32,6 +33,9 @@
  * when a core's lock is taken, not vice versa; so may the lock of the order of groups, which is
  * taken after the device lock. At most one core's lock is held at a time. Owners are notified of
  * room with the core's lock held, so that they may only wake units.
+ *
+ * The source of compute of a core, struct pds_compute, belongs to the thread that steps it, without
+ * a lock. It reads struct current, which is constant while a launch is begun.
  *
  * A claim and the registers of its task belong to the claimer until it is started, and to the
  * USC until it has ended: without a lock. The same is true of the fields of struct unit that
@@ -85,6 +89,27 @@ struct unit {
 	const struct usc_gfx *gfx[PUMICE_USC_TASKS];	/* of a task of another data master */
 };
 
+#define PDS_BATCH	8u	/* small groups that claim room in one step */
+
+/* The source of compute of a core. */
+struct pds_compute {
+	/* Groups that have room and are not started: the first ones are filled. */
+	u32 claimed, filled;
+	struct pds_place place[PDS_BATCH];
+	unsigned int next;		/* next USC of the round robin, in the core */
+	/* Of the group that is being filled. */
+	u32 task;	/* number in the group */
+	u32 pc;
+	struct mmu_tlb tlb;
+	/*
+	 * Groups that it has started: added before the USC receives them. Others may read it. The
+	 * CDM looks whether all have ended only when no source starts any; then their ends are
+	 * complete, and nothing of them reaches its next job. USCs add to the ends as the last
+	 * effect of an end but for a wake-up of the CDM; all in one order with these additions.
+	 */
+	_Atomic u64 started;
+};
+
 /* The PDS of one core. */
 struct pds_core {
 	/* Constant. */
@@ -100,6 +125,7 @@ struct pds_core {
 
 	/* Running state. */
 	u8 next;			/* next USC of the round robin, for tasks */
+	struct pds_compute compute;	/* not of the lock */
 	struct dms dms;			/* its policy is a register */
 	struct pds_need wanted[PDS_DM_COUNT][PDS_WAITERS];	/* of each waiter that waits */
 	struct vpm vpm;			/* the outputs belong to the data masters */
@@ -112,7 +138,7 @@ struct pds_core {
 
 	/* Performance counters. */
 	u64 started;
-	u64 waited[PDS_DM_COUNT];	/* work-groups of the CDM: struct pds */
+	u64 waited[PDS_DM_COUNT];
 	u64 occupancy;			/* tasks * ns up to time */
 	u64 slot_waits;			/* tasks that waited for slots */
 	u64 slot_wait_ns;		/* tasks that wait for slots * ns up to time */
@@ -123,32 +149,24 @@ struct pds_core {
 	_Atomic u64 dma_bytes;
 };
 
-/* The launch being dispatched. Device lock, or the CDM's unit while it dropped that. */
+/*
+ * The launch being dispatched. Device lock, or the CDM's unit while it dropped that; once it is
+ * begun, constant until its end.
+ */
 struct current {
 	bool begun;	/* its programs are loaded */
 	bool loading;	/* the PDS program is loaded, the USC program is not */
 	struct usc_load *load;
 	u16 code;
 	bool slow;	/* groups are filled in pieces */
-	bool quick;	/* groups are filled and started in one section of the locks */
+	u32 batch;	/* groups that claim room in one step, at most */
 	unsigned int cost;
-	u64 started;	/* groups of the launch */
-	u64 balanced;	/* the first group that is not for preferred USCs, see pds_prefer() */
-	bool waits;	/* the next group waits for room, */
-	u32 waits_on;	/* recorded as waiting there since pds_launch_pause(): bit n is core n */
+	u64 before;	/* groups that were started before the launch */
 	struct pds_launch launch;
 	struct pds_need need;
 	struct pds_program program;
 	struct pds_local_ids local;
-
-	/* A group that is being filled. */
-	bool filling;
-	unsigned int usc, group;
-	u32 task;	/* number in the group */
-	u32 pc;
 };
-
-_Static_assert(PUMICE_MAX_CORES <= 32, "cores are bits of waits_on");
 
 /* Receiver of task events. */
 struct pds_task_owner {
@@ -171,21 +189,12 @@ struct pds {
 	/* Running state; device lock. */
 	struct pds_code_table codes;	/* its own locking */
 	struct current current;
-	unsigned int next;		/* next USC of the round robin, for groups */
 	struct pds_order order;		/* of groups; its own locking */
-	u64 sequences;			/* groups of the CDM without instances that were started */
+	u64 sequences;			/* groups of the CDM without instances that were started,
+					 * each by the only source that has groups */
 	struct mmu_tlb tlb;		/* of the launch */
-	u64 time;			/* GPU clock at pds_tick() */
-	u64 preferred;			/* USCs that get groups before others */
-	u64 waited;			/* counter: work-groups that waited */
 
-	/*
-	 * Groups of the CDM over all cores. Only the CDM adds to those that were started, with the
-	 * device lock and before the USC receives the group; USCs add to those that have ended,
-	 * without, as the last effect of an end but for a wake-up of the CDM. So if the CDM finds
-	 * that all have ended, their ends are complete, and nothing of them reaches its next job.
-	 */
-	_Atomic u64 started;
+	/* Groups of the CDM over all cores; see pds_compute.started. */
 	_Atomic u64 done;		/* have ended, of those with instances */
 	_Atomic u64 sequenced;		/* the same, of those without */
 
@@ -235,6 +244,16 @@ static inline void pds_count_dma(const struct pds *pds, unsigned int usc, u64 by
 				  memory_order_relaxed);
 }
 
+/* compute.c: return the number of groups of the CDM that were started since pds_reset(). */
+u64 pds_started(const struct pds *pds);
+void pds_compute_reset(struct pds_compute *compute);
+/*
+ * Start groups without instances that do not wait for others any longer. The order's lock is held
+ * until they are started: pds_abort() removes each of them under this lock, or finds it on its core
+ * later.
+ */
+void pds_start_resolved(struct pds *pds, u64 time);
+
 /* core.c. Allocate the cores; false when out of memory. */
 bool pds_cores_create(struct pds *pds);
 void pds_cores_destroy(struct pds *pds);
@@ -252,12 +271,9 @@ bool pds_lowest_load(const struct pds *pds, unsigned int first, unsigned int cou
 /* The following functions are called with the core's lock held. */
 
 /*
- * Allocate the needs of a group on one USC of the core, if the DMS admits its data master, which
- * then no longer waits; *group becomes its number.
+ * Allocate the needs of a group on the USC of the core with the fewest waves that has room, or on
+ * that of the need, if the DMS admits its data master, which then no longer waits.
  */
-bool pds_core_claim(struct pds_core *core, unsigned int usc, const struct pds_need *need,
-		    unsigned int *group);
-/* The same on the USC of the core with the fewest waves that has room, or on that of the need. */
 bool pds_core_claim_any(struct pds_core *core, const struct pds_need *need, unsigned int next,
 			struct pds_place *place);
 /* Release a claim whose group was not started. */
@@ -278,6 +294,8 @@ void pds_core_end_task(struct pds_core *core, const struct pds_place *place, u32
 void pds_core_room(struct pds_core *core);
 /* Enter the waiter of a need for which there is no room. False: it was entered before. */
 bool pds_core_wait(struct pds_core *core, const struct pds_need *need);
+/* task.c: the same, counted and traced. ctx: MMU context of the job */
+void pds_core_start_waiting(struct pds_core *core, const struct pds_need *need, unsigned int ctx);
 /* Record that a data master no longer waits: others may have room now. */
 void pds_core_leave(struct pds_core *core, enum pds_dm dm);
 /* Return whether a tile of the PDM may claim room for its outputs, if there is any. */

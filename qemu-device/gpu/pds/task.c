@@ -95,8 +95,7 @@ struct pds_piece_limits pds_piece_limits(const struct pds *pds, u32 vo_words)
 	};
 }
 
-/* Enter the data master as waiting for room. Core's lock held. */
-static void start_waiting(struct pds_core *core, const struct pds_need *need, unsigned int ctx)
+void pds_core_start_waiting(struct pds_core *core, const struct pds_need *need, unsigned int ctx)
 {
 	const enum pds_dm dm = (enum pds_dm)need->dm;
 	const struct pds *pds = core->pds;
@@ -120,7 +119,7 @@ enum pds_result pds_vpm_claim(struct pds *pds, unsigned int number, u32 rows, un
 	if (claimed)
 		pds_core_end_wait(core, PDS_DM_VDM, &before);
 	else
-		start_waiting(core, &need, ctx);
+		pds_core_start_waiting(core, &need, ctx);
 	pds_unlock_core(core);
 	return claimed ? PDS_STARTED : PDS_WAIT;
 }
@@ -181,7 +180,7 @@ static enum pds_result claim(struct pds *pds, unsigned int core, const struct pd
 	locked = pds_lock_core(pds, core);
 	claimed = claim_on_core(locked, &need, place);
 	if (!claimed)
-		start_waiting(locked, &need, stage->ctx);
+		pds_core_start_waiting(locked, &need, stage->ctx);
 	pds_unlock_core(locked);
 	if (!claimed)
 		return PDS_WAIT;

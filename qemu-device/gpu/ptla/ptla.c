@@ -19,6 +19,8 @@
 
 /* Budget of a step: pieces of 64 KiB, each of which takes memory some 10 us. */
 #define STEP_COST 8u
+/* The same in detailed modes: the requests for a piece take the memory hierarchy up to 1 ms. */
+#define DETAILED_STEP_COST 1u
 
 /* Create the second levels of the units' TLBs. False: out of memory. */
 static bool create_tlbs(struct ptla *ptla)
@@ -229,7 +231,7 @@ static void fetch(struct ptla *ptla, struct ptla_unit *unit)
 	ptla->traced = trace_span_begin(ptla->trace,
 					command_event(ptla, PUMICE_TRACE_PHASE_BEGIN));
 	if (c->type == PUMICE_TDM_TYPE_FLUSH)
-		dm_flush(ptla->mmu, ptla->job.ctx, &c->flush);
+		c->extra = dm_flush(ptla->mmu, ptla->job.ctx, &c->flush) ? STEP_COST : 0;
 	if (!c->pieces) {
 		complete_command(ptla);
 		return;
@@ -319,10 +321,11 @@ static bool advance(struct ptla *ptla, struct ptla_unit *unit)
 
 bool ptla_step(struct ptla *ptla, unsigned int unit, const _Atomic bool *stop_now)
 {
+	const u32 budget = mmu_is_detailed(ptla->mmu) ? DETAILED_STEP_COST : STEP_COST;
 	bool more = true;
 
 	ptla->ops->lock(ptla->opaque);
-	for (u32 cost = 0; more && cost < STEP_COST; cost += 1 + ptla->command.extra) {
+	for (u32 cost = 0; more && cost < budget; cost += 1 + ptla->command.extra) {
 		if (cost && atomic_load_explicit(stop_now, memory_order_relaxed))
 			break;
 		more = advance(ptla, &ptla->unit[unit]);

@@ -187,6 +187,15 @@ static bool drained(struct rdm *rdm)
 	return ended && (atomic_load(&rdm->stopping) || !rdm_task_any(rdm));
 }
 
+/* Return the cost of the command that was just executed: an operation on caches ends the step. */
+static u32 command_cost(struct rdm *rdm)
+{
+	const u32 cost = rdm->walk.swept ? STEP_COST : 1;
+
+	rdm->walk.swept = false;
+	return cost;
+}
+
 /* Do one step of the job, with the lock; *cost becomes its share of the budget. */
 static bool advance(struct rdm *rdm, u32 *cost)
 {
@@ -196,6 +205,7 @@ static bool advance(struct rdm *rdm, u32 *cost)
 		return false;
 	case RDM_FETCH:
 		rdm_walk_fetch(rdm);
+		*cost = command_cost(rdm);
 		return true;
 	case RDM_LOAD:
 		*cost = WORK_COST;
@@ -207,6 +217,7 @@ static bool advance(struct rdm *rdm, u32 *cost)
 		if (!drained(rdm))
 			return false;
 		rdm_walk_waited(rdm);
+		*cost = command_cost(rdm);
 		return true;
 	case RDM_DRAIN:
 		if (!drained(rdm))

@@ -86,6 +86,16 @@ REG_WRITE(reg_slc_op)
 	return gpu->hierarchy ? REG_CACHES : REG_DONE;
 }
 
+/*
+ * The CPU writes entries of translation tables for new mappings without an invalidation, since TLBs
+ * hold no entries that are not valid. The SLC may hold the line, with the entry as it was.
+ */
+static bool includes_tables(const struct slc_op *op)
+{
+	return op->invalidate && !op->range && !op->all && op->ctx < MMU_TABLES &&
+	       op->scope == PUMICE_MEM_SCOPE_SYSTEM;
+}
+
 void reg_slc_perform(const struct pumice_gpu *gpu, u32 value)
 {
 	const struct slc_op op = op_of(value);
@@ -99,4 +109,10 @@ void reg_slc_perform(const struct pumice_gpu *gpu, u32 value)
 		.first = op.range ? gpu->slc_regs.start : 0,
 		.last = op.range ? gpu->slc_regs.end : UINT64_MAX,
 	});
+	/* Written first, whatever the operation is: the MMU keeps some of them itself. */
+	if (includes_tables(&op))
+		mmu_cache_op(&gpu->mmu, &(struct mmu_cache_op){
+			.kind = MMU_CACHE_INVALIDATE, .scope = PUMICE_MEM_SCOPE_SYSTEM,
+			.usc = MMU_ALL_USCS, .ctx = MMU_TABLES, .first = 0, .last = UINT64_MAX,
+		});
 }

@@ -119,10 +119,11 @@ static enum rtu_status trace(struct rtu *rtu, struct rtu_query *query, u32 *budg
 
 enum rtu_status rtu_trace(struct rtu *rtu, struct rtu_query *query, struct gpu_fault *fault)
 {
-	u32 budget = RTU_PIECE;
+	const u32 piece = rtu_piece(rtu->mmu);
+	u32 budget = piece;
 	const enum rtu_status status = trace(rtu, query, &budget, fault);
 
-	query->steps = RTU_PIECE - budget;
+	query->steps = piece - budget;
 	return status;
 }
 

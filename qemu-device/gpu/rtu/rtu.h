@@ -6,7 +6,7 @@
  * Source: document 000, "Terminology"; hw/rt.xml for structures; Documentation/rays.rst for the
  * arithmetic. Used by one thread at a time.
  *
- * Limits: some RTU_PIECE steps of a query are done in a call, so that a structure in guest memory
+ * Limits: some rtu_piece() steps of a query are done in a call, so that a structure in guest memory
  * cannot occupy the unit, and PUMICE_RT_MAX_STEPS of a ray in all.
  */
 #ifndef PUMICE_GPU_RTU_H
@@ -21,6 +21,14 @@ struct rtu;
 
 /* Steps, nodes and leaves, after which a call returns: less than 0.2 ms. */
 #define RTU_PIECE 2048u
+/* The same in detailed modes, where each is a request to the memory hierarchy or two. */
+#define RTU_DETAILED_PIECE 256u
+
+/* Return the steps after which a call returns. */
+static inline u32 rtu_piece(const struct mmu *mmu)
+{
+	return mmu_is_detailed(mmu) ? RTU_DETAILED_PIECE : RTU_PIECE;
+}
 
 /*
  * usc: the one whose caches serve it, over all cores; of the walker of the data master, which is
@@ -40,7 +48,7 @@ struct rtu_query {
 	u32 lanes;		/* lanes still to do, which are removed */
 	u32 wave;		/* whose query it is; less than waves */
 	u32 steps;		/* out: done in this call, nodes, leaves
-				 * and rays, at most RTU_PIECE */
+				 * and rays, at most rtu_piece() */
 	bool resumed;		/* continues the wave's query, after MORE */
 };
 

@@ -309,6 +309,7 @@ static bool cached(const struct slc *slc, struct bank *bank, const struct slc_re
 				  slc->config.line_bytes);
 	if (request->kind == SLC_WRITE)
 		segments &= ~cache_segments_covered(bank->cache, access.addr, access.bytes);
+	bank->counters.fills += segments != 0;
 	return memory_read(slc, bank, request->client, segments);
 }
 
@@ -438,6 +439,7 @@ static void dropped(void *opaque, const struct cache_line *line)
 {
 	struct sweep *sweep = opaque;
 
+	sweep->bank->counters.dropped++;
 	sweep->sum.lost_bytes +=
 		(u64)__builtin_popcount(line->dirty) * sweep->slc->config.segment_bytes;
 }

@@ -91,6 +91,8 @@ struct slc_bank {
 	u64 waited_line;	/* requests that had to wait for one of the same line */
 	u64 waited_bank;	/* others that had to wait for the bank */
 	u64 evictions;		/* lines that were replaced */
+	u64 dropped;		/* lines that slc_invalidate() dropped */
+	u64 fills;		/* misses that read segments from memory */
 	u64 written_lines;	/* lines that were written back, by eviction or cleaning */
 	u64 read_bytes, written_bytes;	/* from and to memory */
 };

@@ -212,6 +212,12 @@ static void fill_specials(struct exec *x)
 	}
 }
 
+bool usc_is_stepped(const struct usc *usc)
+{
+	return atomic_load_explicit(&usc->detail, memory_order_relaxed) || usc->late ||
+	       mmu_is_detailed(usc->config.mmu);
+}
+
 void usc_exec_group(struct exec *x, struct usc *usc, unsigned int group)
 {
 	const struct usc_group *g = &usc->group[group];
@@ -225,7 +231,7 @@ void usc_exec_group(struct exec *x, struct usc *usc, unsigned int group)
 	x->local = usc->local + g->local_byte;
 	x->local_bytes = g->local_bytes;
 	x->detail = atomic_load_explicit(&usc->detail, memory_order_relaxed);
-	x->stepped = x->detail || usc->late || mmu_is_detailed(usc->config.mmu);
+	x->stepped = usc_is_stepped(usc);
 	x->issued = 0;
 	x->stalled = 0;
 	x->tlb_hits = 0;

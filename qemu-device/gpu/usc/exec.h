@@ -53,7 +53,7 @@ struct exec {
 	u32 done;			/* instructions before that */
 	u32 slice;			/* instructions allowed */
 	u32 valid;			/* lanes with an instance */
-	bool exclusive;			/* no other wave of the group can run */
+	bool exclusive;			/* no other wave can run instead */
 	bool detail;			/* count the detailed counters of hw/perf.h */
 	bool stepped;			/* run an instruction at a time: step.h */
 	bool pause;			/* end the slice here: see exec_check_stop() */
@@ -328,7 +328,14 @@ void exec_drop(struct exec *x, u32 lanes);
 
 /* Return whether the wave that is at a work-group copy executes it for its group now. */
 bool usc_copy_executes(const struct exec *x);
+/*
+ * Store words of on-chip memory to va, without a request to the memory hierarchy. Returns false
+ * with x->fault set on a fault.
+ */
+bool usc_copy_store(struct exec *x, const u32 *chip, u64 va, u32 words);
 
+/* Return whether waves are run an instruction at a time: for counts, requests, or late data. */
+bool usc_is_stepped(const struct usc *usc);
 /* Prepare x for waves of a group. */
 void usc_exec_group(struct exec *x, struct usc *usc, unsigned int group);
 /* Run a wave from i until it leaves, an instruction at a time (step.c). */

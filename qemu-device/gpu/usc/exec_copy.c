@@ -12,6 +12,9 @@
  * common store writes the shared registers of each task, which has its own; one from there
  * reads those of the lowest wave's task.
  *
+ * Where data are late (late_copy.c), a copy to memory is only checked here, and its words are
+ * stored when it is complete.
+ *
  * Limits: memory is copied word by word or in vectors of words, each accessed once; a copy or
  * burst that faults has copied the words before the faulting grain.
  */
@@ -47,20 +50,45 @@ static u32 group_instances(const struct exec *x)
 	return instances;
 }
 
+/* Return how many of some words are in the grain of va. */
+static u32 words_in_grain(u64 va, u32 words)
+{
+	return min_u32((GRAIN - (u32)(va % GRAIN)) / 4, words);
+}
+
+bool usc_copy_store(struct exec *x, const u32 *chip, u64 va, u32 words)
+{
+	while (words) {
+		u32 part = words_in_grain(va, words);
+		u32 *host = (u32 *)(void *)exec_host(x, va, true);
+
+		if (!host)
+			return false;
+		copy_words(host, chip, part);
+		chip += part;
+		va += part * 4u;
+		words -= part;
+	}
+	return true;
+}
+
 /*
  * Copy words between on-chip memory and va, a grain at a time. Returns false with x->fault set
  * on a fault.
  */
 static bool copy_grains(struct exec *x, u32 *chip, u64 va, u32 words, bool store)
 {
+	const bool late = store && x->usc->late;
+
 	while (words) {
-		u32 part = min_u32((GRAIN - (u32)(va % GRAIN)) / 4, words);
+		u32 part = words_in_grain(va, words);
 		u32 *host = (u32 *)(void *)exec_host(x, va, store);
 
 		if (!host)
 			return false;
 		exec_request(x, va, part * 4u, store, PUMICE_UNIT_USC_DATA);
-		copy_words(store ? host : chip, store ? chip : host, part);
+		if (!late)
+			copy_words(store ? host : chip, store ? chip : host, part);
 		chip += part;
 		va += part * 4u;
 		words -= part;

@@ -131,8 +131,14 @@ static bool fence(struct exec *x, const struct usc_insn *i)
 	return true;
 }
 
-/* Pass an operation of the wave to the memory hierarchy, in detailed modes. */
-static void cache_op(const struct exec *x, const struct usc_insn *i, enum mmu_cache_kind kind,
+/* More than the budget of a step, in slow instructions. */
+#define CACHE_OP_COST	(1u << 16)
+
+/*
+ * Pass an operation of the wave to the memory hierarchy, in detailed modes. It may take as long as
+ * all lines of the caches, so the step ends after one. A fence within a core is an access only.
+ */
+static void cache_op(struct exec *x, const struct usc_insn *i, enum mmu_cache_kind kind,
 		     u64 first, u64 last)
 {
 	static const enum pumice_mem_scope scopes[PUMICE_USC_SCOPE_COUNT] = {
@@ -141,11 +147,21 @@ static void cache_op(const struct exec *x, const struct usc_insn *i, enum mmu_ca
 		[PUMICE_USC_SCOPE_DEVICE] = PUMICE_MEM_SCOPE_GPU,
 		[PUMICE_USC_SCOPE_SYSTEM] = PUMICE_MEM_SCOPE_SYSTEM,
 	};
+	const enum pumice_mem_scope scope = scopes[i->func];
 
+	if (!x->usc->config.mmu->cache_op)
+		return;
 	mmu_cache_op(x->usc->config.mmu, &(struct mmu_cache_op){
-		.kind = kind, .scope = scopes[i->func], .usc = x->usc->config.number,
+		.kind = kind, .scope = scope, .usc = x->usc->config.number,
 		.ctx = x->ctx, .first = first, .last = last,
 	});
+	if (kind == MMU_CACHE_FENCE && scope != PUMICE_MEM_SCOPE_GPU &&
+	    scope != PUMICE_MEM_SCOPE_SYSTEM) {
+		exec_check_stop(x);
+		return;
+	}
+	x->slow += CACHE_OP_COST;
+	exec_pause(x);
 }
 
 static const struct usc_insn *mem_fence(struct exec *x, const struct usc_insn *i)

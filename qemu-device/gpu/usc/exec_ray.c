@@ -5,8 +5,8 @@
  * Source: hw/isa.xml, ray_query; hw/rt.xml. A query that visits many nodes is done in pieces: the
  * wave yields in between and continues with the lanes that are left, at the address that it began
  * with, since results may replace the registers of the base and of the mask. The pieces
- * depend on the structure and the rays only. The step is charged for the nodes and leaves that are
- * visited, and the slice ends after RTU_PIECE of them, also if they are of several queries.
+ * depend on the structure, the rays and the mode only. The step is charged for the nodes and leaves
+ * that are visited, and the slice ends after rtu_piece() of them, also if they are of several queries.
  *
  * Limits: results are written when a ray is traced, before the signal is done.
  */
@@ -36,7 +36,7 @@ static void begin(struct exec *x, const struct usc_insn *i, struct rtu_query *qu
 static void charge(struct exec *x, u32 steps)
 {
 	x->slow += steps / RAY_STEPS;
-	if (x->slow >= RTU_PIECE / RAY_STEPS)
+	if (x->slow >= rtu_piece(x->usc->config.mmu) / RAY_STEPS)
 		exec_pause(x);
 }
 

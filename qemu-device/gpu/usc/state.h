@@ -18,6 +18,9 @@
 /* Quantum of a wave within its group, and of a group, in wave instructions. */
 #define USC_WAVE_QUANTUM 256u
 #define USC_GROUP_QUANTUM 8192u
+/* Quantum of a data master while instructions are run one at a time: see wave.c. */
+#define USC_FINE_QUANTUM 32u
+#define USC_FINE_MASTERS 3u	/* compute and rays, vertex, pixel */
 /*
  * Issue slots of a wave from a global access to its completion. A wave's own slots are
  * counted, so that the state of signals depends on the program only, not on other waves.
@@ -64,7 +67,7 @@ struct usc_wave {
 	u32 ray_lanes;		/* of a ray query that was interrupted: still to do; or 0 */
 	u64 ray_base;		/* its structure */
 	u64 clock;		/* issue slots used */
-	u64 resume;		/* slot of the group at which its wait ends */
+	u64 resume;		/* slot of the USC at which its wait ends */
 	u64 done[PUMICE_USC_SIGNALS];	/* clock at which the signal is done */
 };
 
@@ -79,7 +82,6 @@ struct usc_run {
 	u8 waves;
 	u8 current;		/* wave that runs next */
 	u32 left;		/* rest of its quantum */
-	u64 slots;		/* issue slots that the group used or left idle */
 	u8 wave[USC_GROUP_WAVES];	/* index in usc->wave */
 };
 
@@ -111,8 +113,14 @@ struct usc {
 	u64 busy_since;		/* host time at which it began to run waves in this step, or 0 */
 	u64 running;		/* groups with waves */
 	u64 ended;		/* groups that have ended, and are not reported yet */
+	u32 unreported;		/* instructions of groups that run since then */
 	u8 current;		/* group that runs next */
 	u32 left;		/* rest of its quantum */
+	u64 slots;		/* issue slots that groups used, or in which all waited */
+	/* Of data masters that take fine turns, see wave.c. */
+	u8 master;		/* whose turn it is */
+	u8 kept[USC_FINE_MASTERS];	/* group that each continues with */
+	u32 kept_left[USC_FINE_MASTERS];	/* rest of its quantum */
 	struct mmu_tlb tlb;
 	/*
 	 * Its second level. Not aligned to lines of the host's cache: the thread that steps writes

@@ -40,8 +40,8 @@ const struct usc_insn *usc_exec_stepped(struct exec *x, const struct usc_insn *i
 			usc_tally_end(x, at, &tally);
 		if (detailed)
 			usc_requests_end(x, &requests);
-		if (x->usc->late)
-			usc_late_end(x, at, &late);
+		if (x->usc->late && !usc_late_end(x, at, &late))
+			return at;
 	}
 	return i;
 }

@@ -50,16 +50,17 @@ void usc_requests_end(const struct exec *x, const struct usc_requests *r);
 struct usc_late_step {
 	u32 lanes;	/* that are loaded */
 	u32 first;	/* of a range: word in the store */
-	u32 words;	/* of a range; 0: none, or the access is refused */
+	u32 words;	/* of a range, which are loaded or stored; 0: none, or the access is
+			 * refused */
 	u32 signals;	/* bit n: it waits for signal n */
 };
 
 /*
  * Before an instruction runs; only if usc->late is set. Returns false with x->exit set if it uses
- * a register or local memory too early.
+ * a register or local memory too early, or if a copy to memory that is complete now faults.
  */
 bool usc_late_begin(struct exec *x, const struct usc_insn *i, struct usc_late_step *s);
-/* The instruction is complete. */
-void usc_late_end(struct exec *x, const struct usc_insn *i, const struct usc_late_step *s);
+/* The instruction is complete. Returns false with x->exit set if a copy to memory faults. */
+bool usc_late_end(struct exec *x, const struct usc_insn *i, const struct usc_late_step *s);
 
 #endif

@@ -101,6 +101,7 @@ void usc_reset(struct usc *usc)
 	usc->ended = 0;
 	usc->current = 0;
 	usc->left = 0;
+	usc->slots = 0;
 	mmu_tlb_reset(&usc->tlb);
 	for (u32 n = 0; n < PUMICE_WAVE_MASTER_COUNT; n++)
 		atomic_store_explicit(&usc->tag_reads[n], 0, memory_order_relaxed);

@@ -2,7 +2,7 @@
 /*
  * Scheduling of waves: round robin over groups, and within a group over its waves.
  *
- * Source: document 002, "Waves"; document 000, "Unified Shading Cluster".
+ * Source: document 002, "Waves"; document 000, "Unified Shading Cluster"; document 004, "USSE".
  *
  * A wave's quantum ends after USC_WAVE_QUANTUM instructions, at a barrier, when it must wait
  * for a signal while others of its group can run, and when it ends. A group's ends after
@@ -10,12 +10,21 @@
  * few waves at a time need the host's cache. Quanta are part of the state: the order of
  * execution does not depend on how much is run in one step.
  *
+ * While instructions are run one at a time (step.c), which the host's cache does not make slower,
+ * groups are scheduled finely, as document 004 does: programs of different data masters take turns
+ * after USC_FINE_QUANTUM, and when all waves of a group that can run wait for signals, another
+ * group replaces it at once. Of its groups, a data master continues with one for
+ * USC_GROUP_QUANTUM whenever it does not wait; all of them in turn would compete for the same words
+ * of memory. If all groups wait, the one whose wait ends first continues. Slots are counted for the
+ * USC, so a wait elapses while other groups run.
+ *
  * Limits: waves are run one at a time. A fault stops its group at once; earlier stores of its
  * waves remain.
  */
 #include "../number.h"
 #include "exec.h"
 #include "float_env.h"
+#include "minmax.h"
 
 /*
  * Additional cost of a slow instruction for a step, in instructions: a texture instruction
@@ -106,14 +115,100 @@ static void finish_or_release(struct usc *usc, unsigned int group)
 	}
 }
 
+/* Return the slot at which a wave of the group can issue: the first whose wait ends. */
+static u64 ready_at(const struct usc *usc, unsigned int group)
+{
+	const struct usc_run *run = &usc->run[group];
+	u64 slot = UINT64_MAX;
+
+	for (u32 waves = run->runnable; waves; waves &= waves - 1)
+		slot = min_u64(slot, usc->wave[run->wave[__builtin_ctz(waves)]].resume);
+	return slot;
+}
+
+static unsigned int master_of(const struct usc *usc, unsigned int group)
+{
+	const struct usc_gfx *gfx = usc->group[group].gfx;
+
+	return !gfx ? 0 : gfx->stage == USC_STAGE_VERTEX ? 1 : 2;
+}
+
+/* Return the group of a set whose wait ends first. The set is not empty. */
+static unsigned int first_ready(const struct usc *usc, u64 groups)
+{
+	unsigned int best = (unsigned int)__builtin_ctzll(groups);
+
+	for (; groups; groups &= groups - 1) {
+		const unsigned int group = (unsigned int)__builtin_ctzll(groups);
+
+		if (ready_at(usc, group) < ready_at(usc, best))
+			best = group;
+	}
+	return best;
+}
+
+/* Return the group of a data master that it continues with, or the next that waits less. */
+static unsigned int group_of_master(struct usc *usc, unsigned int master, u64 groups)
+{
+	unsigned int group;
+
+	if (!usc->kept_left[master] || !(groups >> usc->kept[master] & 1)) {
+		usc->kept[master] = (u8)next_in(groups, usc->kept[master] + 1u);
+		usc->kept_left[master] = USC_GROUP_QUANTUM;
+	}
+	group = usc->kept[master];
+	for (u64 left = groups; left; left &= ~(1ull << group)) {
+		group = next_in(left, group);
+		if (ready_at(usc, group) <= usc->slots)
+			return group;
+	}
+	return first_ready(usc, groups);
+}
+
+/* Select the next group where they are scheduled finely. */
+static unsigned int choose_finely(struct usc *usc)
+{
+	u64 of[USC_FINE_MASTERS] = { 0 };
+	unsigned int group;
+
+	for (u64 left = usc->running; left; left &= left - 1) {
+		group = (unsigned int)__builtin_ctzll(left);
+		of[master_of(usc, group)] |= 1ull << group;
+	}
+	for (u32 n = 1; n <= USC_FINE_MASTERS; n++) {
+		const unsigned int master = (usc->master + n) % USC_FINE_MASTERS;
+
+		if (!of[master])
+			continue;
+		group = group_of_master(usc, master, of[master]);
+		if (ready_at(usc, group) <= usc->slots) {
+			usc->master = (u8)master;
+			return group;
+		}
+	}
+	return first_ready(usc, usc->running);
+}
+
 /* Select the next group to run. */
 static unsigned int choose_group(struct usc *usc)
 {
+	const bool fine = usc_is_stepped(usc);
+
 	if (!usc->left || !(usc->running >> usc->current & 1)) {
-		usc->current = (u8)next_in(usc->running, usc->current + 1u);
-		usc->left = USC_GROUP_QUANTUM;
+		usc->current = (u8)(fine ? choose_finely(usc) :
+					   next_in(usc->running, usc->current + 1u));
+		usc->left = fine ? USC_FINE_QUANTUM : USC_GROUP_QUANTUM;
 	}
 	return usc->current;
+}
+
+/* Count slots that a group used against the quantum in which its data master keeps it. */
+static void use_kept(struct usc *usc, unsigned int group, u32 used)
+{
+	const unsigned int master = master_of(usc, group);
+
+	if (usc->kept[master] == group)
+		usc->kept_left[master] -= min_u32(used, usc->kept_left[master]);
 }
 
 /* Select the next wave of a group to run: first those that execute an instruction together. */
@@ -154,7 +249,9 @@ static void wave_left(struct usc *usc, unsigned int group, struct exec *x, struc
 	switch (x->exit) {
 	case USC_EXIT_YIELD:
 		run->left = 0;
-		wave->resume = run->slots + x->wait;
+		wave->resume = usc->slots + x->wait;
+		if (x->stepped && ready_at(usc, group) > usc->slots)
+			usc->left = 0;	/* another group, if there is one */
 		return;
 	case USC_EXIT_FAULT:
 		group_faulted(usc, group, &x->fault);
@@ -180,23 +277,31 @@ static void wave_left(struct usc *usc, unsigned int group, struct exec *x, struc
 		finish_or_release(usc, group);
 }
 
+/* Return whether a wave of the group is the only one that can run: its waits need no other. */
+static bool is_alone(const struct usc *usc, const struct usc_run *run, bool fine)
+{
+	return !(run->runnable & (run->runnable - 1)) &&
+	       (!fine || !(usc->running & (usc->running - 1)));
+}
+
 /*
  * Run a quantum of a wave; returns the issue slots it used. It is selected only after all
  * other waves ran, so if its wait is not over yet, all waves wait.
  */
-static u32 run_wave(struct usc_run *run, struct exec *x, struct usc_wave *wave, u32 slice)
+static u32 run_wave(struct usc *usc, struct usc_run *run, struct exec *x, struct usc_wave *wave,
+		    u32 slice)
 {
 	const u32 together = run->together;
 	u64 stalled = x->stalled;
 	u32 used;
 
-	if (wave->resume > run->slots)
-		x->stalled += wave->resume - run->slots;
-	used = usc_exec(x, wave, slice, together || !(run->runnable & (run->runnable - 1)));
+	if (wave->resume > usc->slots)
+		x->stalled += wave->resume - usc->slots;
+	used = usc_exec(x, wave, slice, together || is_alone(usc, run, x->stepped));
 	if (together)
 		run->together &= ~(1u << run->current);
 	used = used ? used : 1;	/* a deferred wait costs its slot */
-	run->slots += used + (x->stalled - stalled);
+	usc->slots += used + (x->stalled - stalled);
 	return used;
 }
 
@@ -206,21 +311,25 @@ static u32 run_group(struct usc *usc, struct exec *x, u32 budget, const _Atomic 
 	unsigned int group = choose_group(usc);
 	struct usc_run *run = &usc->run[group];
 	u64 bit = 1ull << group;
-	u32 done = 0;
 
 	usc_exec_group(x, usc, group);
+	if (!x->stepped || !usc->ended)
+		usc->unreported = 0;
 	while (budget && usc->left && (usc->running & bit)) {
 		struct usc_wave *wave = choose_wave(usc, run);
-		u32 used = run_wave(run, x, wave, min_u32(budget, min_u32(usc->left, run->left)));
+		u32 used = run_wave(usc, run, x, wave,
+				    min_u32(budget, min_u32(usc->left, run->left)));
 
 		budget -= min_u32(budget, used + x->slow * SLOW_COST);
 		x->slow = 0;
 		usc->left -= used;
 		run->left -= used;
-		done += used;
+		usc->unreported += used;
+		if (x->stepped)
+			use_kept(usc, group, used);
 		if (x->exit != USC_EXIT_SLICE)
 			wave_left(usc, group, x, wave);
-		if (done >= USC_WAVE_QUANTUM && usc->ended && (usc->running & bit))
+		if (usc->unreported >= USC_WAVE_QUANTUM && usc->ended && (usc->running & bit))
 			usc_report_ended(usc);	/* groups before this one, which is longer */
 		if (stop && atomic_load_explicit(stop, memory_order_acquire))
 			break;

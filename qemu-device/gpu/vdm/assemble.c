@@ -113,35 +113,55 @@ bool vdm_find_run(struct vdm_reader *reader, const struct vdm_draw *draw, u64 be
 	return true;
 }
 
+/* Stamps begin anew: the previous piece, which has the last one, becomes number 1. */
+static void renumber_stamps(struct vdm_cache *cache)
+{
+	u32 n;
+
+	for (n = 0; n < VDM_CACHE_ENTRIES; n++)
+		cache->table[1][n].stamp = cache->table[1][n].stamp == UINT16_MAX;
+	memset(cache->table[0], 0, sizeof(cache->table[0]));
+	cache->stamp = 2;
+}
+
 /* Begin a piece: the cache is empty, except for vertices of the previous piece if it follows. */
 static void cache_begin(struct vdm_cache *cache, bool follows)
 {
-	const u16 before = cache->stamp;
-
-	cache->stamp = (u16)(before + (follows ? 1 : 2));
-	if (cache->stamp < before || cache->stamp < 2) {
-		memset(cache, 0, sizeof(*cache));
+	if (follows && cache->stamp == UINT16_MAX) {
+		renumber_stamps(cache);
+	} else if (!follows && cache->stamp > UINT16_MAX - 2) {
+		memset(cache->table, 0, sizeof(cache->table));
 		cache->stamp = 2;	/* not one above that of the entries */
+	} else {
+		cache->stamp += follows ? 1 : 2;
 	}
+}
+
+/* Return the entry of an index in the piece with a stamp, or the empty one where it belongs. */
+static inline struct vdm_cached *find_index(struct vdm_cache *cache, u16 stamp, u32 index)
+{
+	struct vdm_cached *table = cache->table[stamp % 2];
+	u32 n = index * HASH_FACTOR >> HASH_SHIFT;
+
+	while (table[n].stamp == stamp && table[n].index != index)
+		n = (n + 1) % VDM_CACHE_ENTRIES;
+	return &table[n];
 }
 
 /* Find a vertex of the piece by its index; append a new one. Returns its number. */
 static inline u16 cached(struct vdm_cache *cache, struct vdm_piece *piece, u32 index, u32 base)
 {
 	const u16 before = (u16)(cache->stamp - 1);
-	u32 n = index * HASH_FACTOR >> HASH_SHIFT;
-	u16 local = VDM_NOT_CACHED;
+	struct vdm_cached *entry = find_index(cache, cache->stamp, index);
+	const struct vdm_cached *old;
 
-	for (; cache->entry[n].stamp == cache->stamp; n = (n + 1) % VDM_CACHE_ENTRIES) {
-		if (cache->entry[n].index == index)
-			return cache->entry[n].local;
-	}
-	if (cache->entry[n].stamp == before && cache->entry[n].index == index)
-		local = cache->entry[n].local;
-	piece->before[piece->vertices] = local;
-	cache->entry[n].index = index;
-	cache->entry[n].stamp = cache->stamp;
-	cache->entry[n].local = (u16)piece->vertices;
+	if (entry->stamp == cache->stamp)
+		return entry->local;
+	old = find_index(cache, before, index);
+	piece->before[piece->vertices] = old->stamp == before ? old->local : VDM_NOT_CACHED;
+	*entry = (struct vdm_cached){
+		.index = index, .local = (u16)piece->vertices, .stamp = cache->stamp,
+	};
 	piece->vertex[piece->vertices] = index + base;
 	return (u16)piece->vertices++;
 }
@@ -200,9 +220,29 @@ static inline u32 place_of(const u32 back[3], u32 n, u32 vertices)
 	return back[n < vertices ? n : 0];
 }
 
+/*
+ * Find the vertices before position at in the previous piece: it ends there, and has a fan's first
+ * one as number 0. The cache describes this piece then.
+ */
+static void find_shared(struct vdm_cache *cache, u64 low, u64 at, u32 first, bool follows,
+			struct vdm_piece *piece)
+{
+	const u32 shared = first + (u32)(at - low);
+	u32 n;
+
+	memset(piece->before, 0xff, piece->vertices * sizeof(*piece->before));
+	if (follows && first)
+		piece->before[0] = 0;
+	for (n = first; follows && n < shared; n++)
+		piece->before[n] = (u16)(cache->first + (low + n - first - cache->low));
+	cache->low = low;
+	cache->first = first;
+}
+
 /* Consecutive vertices: their positions are their numbers, and no vertex occurs twice. */
 static void assemble_plain(const struct vdm_draw *draw, bool provoking_last,
-			   const struct vdm_place *place, u64 end, struct vdm_piece *piece)
+			   const struct vdm_place *place, u64 end, bool follows,
+			   struct vdm_cache *cache, struct vdm_piece *piece)
 {
 	const u32 vertices = vdm_topology_vertices(draw->topology);
 	const u64 low = first_place(draw, place);
@@ -217,6 +257,7 @@ static void assemble_plain(const struct vdm_draw *draw, bool provoking_last,
 	for (at = low; at < end; at++)
 		piece->vertex[extra + (at - low)] = draw->first + (u32)at;
 	piece->vertices = extra + (u32)(end - low);
+	find_shared(cache, low, place->at, extra, follows, piece);
 	for (at = place->at; at < end; at++) {
 		if (!primitive_at((enum pumice_topology)draw->topology, at - place->run,
 				  provoking_last, back))
@@ -291,7 +332,7 @@ bool vdm_assemble(struct vdm_reader *reader, const struct vdm_draw *draw, bool p
 	if (end > place->at + room)
 		end = place->at + room;
 	if (!draw->indexed) {
-		assemble_plain(draw, provoking_last, place, end, piece);
+		assemble_plain(draw, provoking_last, place, end, follows, cache, piece);
 		piece->shade = piece->vertices;
 		place->at = end;
 		return true;

@@ -17,6 +17,7 @@
 
 #define VDM_PIECE_PRIMS		512u
 #define VDM_PIECE_VERTICES	(3u * VDM_PIECE_PRIMS)	/* whole waves */
+#define VDM_PIECE_MOST		(VDM_PIECE_VERTICES + PUMICE_LANES)	/* copies begin a wave */
 #define VDM_CACHE_ENTRIES	4096u	/* more than twice the vertices of a piece */
 #define VDM_NOT_CACHED		0xffffu
 
@@ -26,22 +27,29 @@ struct vdm_piece {
 	u32 first, shade;	/* those to shade, at the end; the others are copied: reuse.h */
 	struct ta_prim prim[VDM_PIECE_PRIMS];
 	u32 vertex[VDM_PIECE_VERTICES];		/* to shade: numbers, base_vertex included */
-	/* Of an indexed draw: numbers of the vertices in the previous piece, or VDM_NOT_CACHED. */
-	u16 before[VDM_PIECE_VERTICES];
+	/* By place in the outputs, copies included: the same. Set by vdm_reuse_arrange(). */
+	u32 number[VDM_PIECE_MOST];
+	/* Numbers of the vertices in the previous piece, or VDM_NOT_CACHED. */
+	u16 before[VDM_PIECE_MOST];
+};
+
+/* An index in a piece; empty if the stamp is not that of the piece. */
+struct vdm_cached {
+	u32 index;
+	u16 local;	/* index in piece.vertex */
+	u16 stamp;
 };
 
 /*
- * Indices in a piece, by open addressing; entries with another stamp are empty. Those of the
- * previous piece, whose stamp is one lower, are found unless another one is in the place of the
- * index.
+ * Vertices of a piece and of the previous one, whose stamp is one lower. Indices are in a table for
+ * each by open addressing: that of stamp n is table[n % 2]. Of a draw without indices the vertices
+ * are consecutive, from position low on; a fan's first one precedes them if first is 1.
  */
 struct vdm_cache {
 	u16 stamp;
-	struct {
-		u32 index;
-		u16 local;	/* index in piece.vertex */
-		u16 stamp;
-	} entry[VDM_CACHE_ENTRIES];
+	struct vdm_cached table[2][VDM_CACHE_ENTRIES];
+	u64 low;
+	u32 first;
 };
 
 /* Progress of the assembly of a chunk. */

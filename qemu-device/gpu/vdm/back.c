@@ -28,7 +28,7 @@ static enum vdm_step bin(struct vdm_core *core, struct vdm_entry *entry)
 		.wave = (const u32 *const *)entry->vo,
 		.vo_words = vdm_binned_stage(shared)->vo_words,
 		.count = entry->most, .ready = entry->ready, .more = !entry->final,
-		.number = shared->record.state.deferred ? piece->vertex : NULL,
+		.number = shared->record.state.deferred ? piece->number : NULL,
 	};
 	const struct ta_draw draw = vdm_ta_draw(&entry->chunk);
 	const u32 before = entry->binned;

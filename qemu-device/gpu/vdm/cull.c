@@ -22,8 +22,11 @@ void vdm_cull_begin(struct vdm_core *core, struct vdm_entry *entry)
 {
 	struct vdm_piece *whole = &core->positions.piece;
 
-	vdm_reuse_begin(&core->reuse, whole, core->chunk.draw.indexed, &entry->piece);
-	entry->most = entry->piece.first + whole->vertices - core->reuse.copies;
+	memcpy(core->position_vo, core->positions.vo, sizeof(core->position_vo));
+	vdm_reuse_arrange(&core->position_reuse, whole);
+	vdm_reuse_begin(&core->reuse, whole, &core->position_reuse, &entry->piece);
+	entry->most = entry->piece.first - core->reuse.copies + core->position_reuse.copies +
+		      whole->shade;
 	entry->final = false;
 	memset(core->kept, true, sizeof(core->kept));
 	core->culled = core->passed = 0;

@@ -85,6 +85,7 @@ static enum vdm_dispatch_result make(struct vdm *vdm, struct vdm_core *core)
 			return VDM_DISPATCH_WAIT;
 		case VDM_WALK_END:
 			return VDM_DISPATCH_WAIT;
+		case VDM_WALK_SWEPT:
 		case VDM_WALK_STOPPED:
 			return VDM_DISPATCH_AGAIN;
 		}
@@ -153,10 +154,12 @@ static bool is_held(struct vdm *vdm, const struct vdm_core *core)
 	return chunk_of(vdm, core->fifo_chunk[core->fifo_first])->task && !has_lowest(vdm, core);
 }
 
-/* Begin the next chunk in the FIFO. */
+/* Begin the next chunk in the FIFO. A task, and draws after it, see stores of draws before it. */
 static void begin_chunk(struct vdm *vdm, struct vdm_core *core)
 {
 	core->chunk = *chunk_of(vdm, core->fifo_chunk[core->fifo_first]);
+	if (core->chunk.task)
+		dm_fence(vdm->config.mmu, vdm->job.ctx);
 	core->fifo_first = (core->fifo_first + 1) % VDM_MAX_FIFO;
 	fifo_pop(&core->fifo, 1, now(vdm));
 	core->place = core->chunk.from;

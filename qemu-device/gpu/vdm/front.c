@@ -59,34 +59,37 @@ static void clear_piece(struct vdm_piece *piece)
 	piece->prims = piece->vertices = piece->first = piece->shade = 0;
 }
 
-/*
- * Return whether outputs may be copied to or from the piece: not those of deferred vertices, which
- * the TA stores with their numbers.
- */
-static bool copies_outputs(const struct vdm_core *core, const struct vdm_entry *entry)
+/* Return whether the chunk has a coordinate program that culls primitives. */
+static bool culls(const struct vdm_core *core)
 {
-	return core->chunk.draw.indexed && entry->piece.prims &&
-	       !core->chunk.shared->record.state.deferred;
+	const struct vdm_shared *shared = core->chunk.shared;
+
+	return shared->coordinate.code && !shared->record.state.deferred;
+}
+
+/* Return whether pieces of a draw may have vertices of the piece before. */
+static bool shares_vertices(const struct vdm_draw *draw)
+{
+	return draw->indexed || vdm_topology_step(draw->topology) <
+				vdm_topology_vertices(draw->topology);
 }
 
 /* Keep the piece before until its outputs are copied. */
-static void begin_copies(struct vdm_core *core, struct vdm_entry *entry)
+static void begin_copies(struct vdm_core *core, struct vdm_entry *entry, u32 positions)
 {
-	core->keep = core->reuse.copies;
+	core->keep = core->reuse.copies || positions;
 	vdm_entries_release(core);
 	entry->copied = !core->reuse.copies;
+	core->positions.copied = !positions;
 }
 
 /* The primitives of the piece are final. */
 static enum vdm_step begin_vertices(struct vdm_core *core, struct vdm_entry *entry)
 {
-	if (copies_outputs(core, entry))
-		vdm_reuse_arrange(&core->reuse, &entry->piece);
-	else
-		core->reuse.copies = 0;
+	vdm_reuse_arrange(&core->reuse, &entry->piece);
 	clear_tasks(entry);
 	entry->most = entry->piece.vertices;
-	begin_copies(core, entry);
+	begin_copies(core, entry, 0);
 	core->phase = VDM_CORE_QUEUE;
 	return VDM_STEP_ON;
 }
@@ -98,9 +101,9 @@ static enum vdm_step begin_coordinates(struct vdm_core *core, struct vdm_entry *
 	clear_tasks(&core->positions);
 	core->positions.task_vertices = entry->task_vertices;
 	vdm_cull_begin(core, entry);
-	begin_copies(core, entry);
+	begin_copies(core, entry, core->position_reuse.copies);
 	core->queued++;
-	core->phase = entry->copied ? VDM_CORE_COORDINATE : VDM_CORE_COPY;
+	core->phase = VDM_CORE_COPY_POSITIONS;
 	return VDM_STEP_ON;
 }
 
@@ -157,14 +160,6 @@ static enum vdm_step begin_task(struct vdm_core *core, struct vdm_entry *entry)
 	clear_tasks(entry);
 	core->phase = VDM_CORE_TASK;
 	return VDM_STEP_ON;
-}
-
-/* Return whether the chunk has a coordinate program that culls primitives. */
-static bool culls(const struct vdm_core *core)
-{
-	const struct vdm_shared *shared = core->chunk.shared;
-
-	return shared->coordinate.code && !shared->record.state.deferred;
 }
 
 /* Assemble the next piece of the chunk. */
@@ -316,30 +311,61 @@ static enum vdm_step queue(struct vdm_core *core, struct vdm_entry *entry)
 /* The piece needs no more of the front. */
 static enum vdm_step end_piece(struct vdm_core *core, struct vdm_entry *entry)
 {
-	const bool copies = copies_outputs(core, entry);
+	const bool shares = shares_vertices(&core->chunk.draw);
 
-	core->reuse.valid = copies;
+	core->reuse.valid = shares;
 	core->front++;
-	core->keep = copies && (!entry->last || core->vdm->cores == 1);
+	core->keep = shares && (!entry->last || core->vdm->cores == 1);
 	core->phase = entry->last ? VDM_CORE_IDLE : VDM_CORE_ASSEMBLE;
 	return VDM_STEP_ON;
 }
 
-/* Claim rows for the next wave of copies. */
-static enum vdm_step claim_copies(struct vdm_core *core, struct vdm_entry *entry)
+/* Claim rows for the next wave of copies. ON: it has them. */
+static enum vdm_step claim_wave(struct vdm_core *core, struct vdm_entry *to, u32 rows)
 {
-	const u32 rows = core->chunk.shared->vo_words;
 	struct pds *pds = core->vdm->config.pds;
 	u64 at;
 
-	if (entry->copy_waves == div_up(core->reuse.copies, PUMICE_LANES)) {
-		core->phase = entry->final ? VDM_CORE_VERTEX : VDM_CORE_COORDINATE;
-		return VDM_STEP_ON;
-	}
 	if (pds_vpm_claim(pds, core->number, rows, core->vdm->job.ctx, &at) != PDS_STARTED)
 		return VDM_STEP_WAIT;
 	use_rows(core, at, rows);
-	entry->vo[entry->copy_waves++] = pds_vpm_row(pds, core->number, at);
+	to->vo[to->copy_waves++] = pds_vpm_row(pds, core->number, at);
+	return VDM_STEP_ON;
+}
+
+/* The rows of the piece before are not needed for the front's piece. */
+static void end_copies(struct vdm_core *core)
+{
+	core->keep = false;
+	vdm_entries_release(core);
+}
+
+/*
+ * Copy positions that the piece before has. Its coordinate tasks have ended: the front has culled
+ * all of its primitives.
+ */
+static enum vdm_step copy_positions(struct vdm_core *core, struct vdm_entry *entry)
+{
+	struct vdm_entry *positions = &core->positions;
+
+	if (positions->copy_waves < div_up(core->position_reuse.copies, PUMICE_LANES))
+		return claim_wave(core, positions, VDM_POSITION_WORDS);
+	if (!positions->copied) {
+		positions->copied = vdm_reuse_copy(&core->position_reuse, core->position_vo,
+						   positions->vo, VDM_POSITION_WORDS);
+		return VDM_STEP_ON;
+	}
+	if (entry->copied)
+		end_copies(core);
+	core->phase = entry->copied ? VDM_CORE_COORDINATE : VDM_CORE_COPY;
+	return VDM_STEP_ON;
+}
+
+static enum vdm_step claim_copies(struct vdm_core *core, struct vdm_entry *entry)
+{
+	if (entry->copy_waves < div_up(core->reuse.copies, PUMICE_LANES))
+		return claim_wave(core, entry, vdm_binned_stage(core->chunk.shared)->vo_words);
+	core->phase = entry->final ? VDM_CORE_VERTEX : VDM_CORE_COORDINATE;
 	return VDM_STEP_ON;
 }
 
@@ -355,11 +381,9 @@ static enum vdm_step copy(struct vdm_core *core, struct vdm_entry *entry)
 	if (!vdm_entry_shaded(before))
 		return VDM_STEP_WAIT;
 	entry->copied = vdm_reuse_copy(&core->reuse, before->vo, entry->vo,
-				       core->chunk.shared->vo_words);
-	if (entry->copied) {
-		core->keep = false;
-		vdm_entries_release(core);
-	}
+				       vdm_binned_stage(core->chunk.shared)->vo_words);
+	if (entry->copied)
+		end_copies(core);
 	return VDM_STEP_ON;
 }
 
@@ -410,6 +434,8 @@ enum vdm_step vdm_front(struct vdm_core *core)
 		return task(core, entry);
 	case VDM_CORE_QUEUE:
 		return queue(core, entry);
+	case VDM_CORE_COPY_POSITIONS:
+		return copy_positions(core, entry);
 	case VDM_CORE_COPY:
 		return claim_copies(core, entry);
 	case VDM_CORE_COORDINATE:

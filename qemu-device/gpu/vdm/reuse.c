@@ -8,7 +8,7 @@
 
 #define COPY_STEP	256u	/* vertices, each of up to PUMICE_USC_MAX_VO words */
 
-/* Find the outputs of each vertex in the previous piece. Returns the number of those found. */
+/* Replace the numbers in the previous piece by those of its outputs. Returns those that it has. */
 static u32 find_copies(const struct vdm_reuse *reuse, struct vdm_piece *piece)
 {
 	u32 copies = 0, v;
@@ -33,13 +33,16 @@ void vdm_reuse_arrange(struct vdm_reuse *reuse, struct vdm_piece *piece)
 	piece->first = first;
 	piece->shade = reuse->copies = reuse->copied = 0;
 	for (v = 0; v < piece->vertices; v++) {
+		const u32 number = piece->vertex[v];
+
 		if (piece->before[v] == VDM_NOT_CACHED) {
 			moved[v] = (u16)(first + piece->shade);
-			piece->vertex[piece->shade++] = piece->vertex[v];
+			piece->vertex[piece->shade++] = number;
 		} else {
 			moved[v] = (u16)reuse->copies;
 			reuse->copy[reuse->copies++] = piece->before[v];
 		}
+		piece->number[moved[v]] = number;
 		reuse->number[v] = moved[v];
 	}
 	if (!copies)
@@ -50,21 +53,21 @@ void vdm_reuse_arrange(struct vdm_reuse *reuse, struct vdm_piece *piece)
 			piece->prim[n].v[v] = moved[piece->prim[n].v[v]];
 }
 
-void vdm_reuse_begin(struct vdm_reuse *reuse, struct vdm_piece *whole, bool copies,
-		     struct vdm_piece *piece)
+void vdm_reuse_begin(struct vdm_reuse *reuse, struct vdm_piece *whole,
+		     const struct vdm_reuse *positions, struct vdm_piece *piece)
 {
 	u32 v;
 
-	if (!copies)
-		memset(whole->before, 0xff, sizeof(whole->before));
+	for (v = 0; v < whole->vertices; v++)
+		whole->before[v] = v < positions->copies ? positions->copy[v] : VDM_NOT_CACHED;
 	find_copies(reuse, whole);
 	memset(reuse->number, 0xff, sizeof(reuse->number));
 	reuse->copies = reuse->copied = 0;
-	for (v = 0; v < whole->vertices; v++) {
+	for (v = 0; v < positions->copies; v++) {
 		if (whole->before[v] == VDM_NOT_CACHED)
 			continue;
 		reuse->copy[reuse->copies] = whole->before[v];
-		whole->before[v] = (u16)reuse->copies++;
+		reuse->number[v] = (u16)reuse->copies++;
 	}
 	piece->prims = piece->shade = 0;
 	piece->vertices = piece->first = div_up(reuse->copies, PUMICE_LANES) * PUMICE_LANES;
@@ -79,10 +82,8 @@ void vdm_reuse_add(struct vdm_reuse *reuse, const struct vdm_piece *whole, u32 n
 	for (i = 0; i < 3; i++) {
 		const u32 v = whole->prim[n].v[i];
 
-		if (reuse->number[v] == VDM_NOT_CACHED)
-			reuse->number[v] = whole->before[v];
 		if (reuse->number[v] == VDM_NOT_CACHED) {
-			piece->vertex[piece->shade++] = whole->vertex[v];
+			piece->vertex[piece->shade++] = whole->number[v];
 			reuse->number[v] = (u16)piece->vertices++;
 		}
 		prim->v[i] = reuse->number[v];

@@ -4,11 +4,14 @@
  *
  * Source: document 001, "Binning Pass": a vertex that is referenced more than once is shaded once.
  *
- * Limits: only of indexed draws; only of the same draw and instance, so that all inputs are the
- * same; only of the last piece of the core, which is a cache of a fixed size; not by the coordinate
- * program. An entry of that piece is lost if another index is found in its place first. If a
- * coordinate program culls primitives, all vertices that the piece before has are copied, because
- * those that are used are not known yet.
+ * A vertex of another draw or instance has other inputs, so that it is another vertex. Of a draw
+ * without indices, strips and fans share vertices with their previous piece.
+ *
+ * If a coordinate program culls primitives, its positions are copied like outputs; and all outputs
+ * that the piece before has are, because those that are used are not known yet.
+ *
+ * Limits: only of the last piece of the core, which is a cache of a fixed size: two pieces are in
+ * the VPM at least.
  */
 #ifndef PUMICE_GPU_VDM_REUSE_H
 #define PUMICE_GPU_VDM_REUSE_H
@@ -20,7 +23,8 @@ struct vdm_reuse {
 	bool valid;	/* its vertices were shaded, and the cache has their indices */
 	u64 part;	/* its draw and instance: vdm_chunk.part */
 	u32 sequence;	/* its chunk */
-	u16 number[VDM_PIECE_VERTICES];	/* by the cache's number: that of its outputs */
+	/* By the cache's number, or by that of the position: that of its outputs. */
+	u16 number[VDM_PIECE_MOST];
 	u32 copies, copied;
 	u16 copy[VDM_PIECE_VERTICES];	/* numbers of the outputs to copy */
 };
@@ -28,15 +32,15 @@ struct vdm_reuse {
 /*
  * Number the vertices of a piece, which are final, such that those that are copied come first: when
  * the TA has binned the piece before, they are there. Those that are to be shaded begin a wave.
- * Then *reuse describes this piece.
+ * Then *reuse describes this piece, and piece->number is set.
  */
 void vdm_reuse_arrange(struct vdm_reuse *reuse, struct vdm_piece *piece);
 /*
- * The same for a piece without primitives so far: those of whole are added one by one. copies: the
- * draw is indexed.
+ * The same for a piece without primitives so far: those of whole, which was arranged by *positions,
+ * are added one by one.
  */
-void vdm_reuse_begin(struct vdm_reuse *reuse, struct vdm_piece *whole, bool copies,
-		     struct vdm_piece *piece);
+void vdm_reuse_begin(struct vdm_reuse *reuse, struct vdm_piece *whole,
+		     const struct vdm_reuse *positions, struct vdm_piece *piece);
 /* Add primitive n of whole to a piece, and those of its vertices that the piece does not have. */
 void vdm_reuse_add(struct vdm_reuse *reuse, const struct vdm_piece *whole, u32 n,
 		   struct vdm_piece *piece);

@@ -92,6 +92,7 @@ enum vdm_core_phase {
 	VDM_CORE_ASSEMBLE,	/* assemble the next piece of its chunk */
 	VDM_CORE_TASK,		/* run the task without instances */
 	VDM_CORE_QUEUE,		/* enter the piece into the IDX FIFO */
+	VDM_CORE_COPY_POSITIONS,	/* copy positions of the piece before */
 	VDM_CORE_COPY,		/* allocate rows for copies of outputs of the piece before */
 	VDM_CORE_COORDINATE,	/* start tasks of the coordinate program; cull and copy as below */
 	VDM_CORE_VERTEX,	/* run the vertex program; cull primitives that have positions, copy
@@ -166,6 +167,8 @@ struct vdm_core {
 
 	/* The front's piece before culling, and the tasks of the coordinate program. */
 	struct vdm_entry positions;
+	struct vdm_reuse position_reuse;	/* of positions; valid if reuse is */
+	u32 *position_vo[VDM_PIECE_WAVES];	/* positions of the piece before */
 	bool kept[VDM_PIECE_PRIMS];	/* its primitives */
 	u32 culled, passed;	/* those below this number are culled or kept, and passed on */
 
@@ -347,6 +350,7 @@ void vdm_wake_all(const struct vdm *vdm);
 enum vdm_walk_result {
 	VDM_WALK_CHUNK, VDM_WALK_ON, VDM_WALK_END, VDM_WALK_STOPPED,
 	VDM_WALK_LOAD,	/* continue after vdm_walk_loaded() */
+	VDM_WALK_SWEPT,	/* a flush has operated on caches: end the step */
 	VDM_WALK_HELD,	/* the draw waits for a task without instances, or a flush for draws */
 };
 enum vdm_walk_result vdm_walk(struct vdm *vdm, struct vdm_chunk *chunk, u32 *cost);

@@ -29,8 +29,11 @@
 #include "pumice_regs.h"
 
 #define WORKERS_MAX_THREADS	64u
-/* Firmware processor, CDM, late events, RDM, two of the TDM, cores and their USCs. */
-#define WORKERS_MAX_UNITS	(6u + PUMICE_MAX_CORES * (1u + PUMICE_MAX_USCS_PER_CORE))
+/*
+ * Firmware processor, CDM, late events, RDM, two of the TDM, cores, their sources of compute and
+ * their USCs.
+ */
+#define WORKERS_MAX_UNITS	(6u + PUMICE_MAX_CORES * (2u + PUMICE_MAX_USCS_PER_CORE))
 #define WORKERS_QUANTUM_NS	200000u	/* assumed duration of one step */
 #define WORKERS_NEVER		UINT64_MAX
 #define WORKERS_MAX_SKIPS	8u

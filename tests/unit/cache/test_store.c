@@ -222,6 +222,70 @@ static void range_includes_the_lines_of_its_two_ends_only(void **state)
 	}
 }
 
+/* The entries that an operation visits are its cost. */
+static u64 visited(struct cache *cache, u32 ctx, u64 first, u64 last, bool clean)
+{
+	const struct cache_range range = { ctx, first, last };
+	const u64 before = cache_visited(cache);
+
+	if (clean)
+		cache_clean(cache, &range, NULL, NULL);
+	else
+		cache_invalidate(cache, &range, NULL, NULL);
+	return cache_visited(cache) - before;
+}
+
+/* A loop of operations costs nothing after the first one. */
+static void operations_on_contexts_without_lines_visit_nothing(void **state)
+{
+	struct cache *cache = create(&(struct cache_config){
+		.bytes = 64 << 10, .ways = 4, .line_bytes = 128, .segment_bytes = 64 });
+
+	(void)state;
+	assert_int_equal(visited(cache, CACHE_ANY_CTX, 0, ~0ull, false), 0);
+	access_line(cache, 1, 0x1000, 4, CACHE_READ);
+	access_line(cache, 2, 0x1000, 4, CACHE_WRITE);
+	assert_int_equal(visited(cache, 3, 0, ~0ull, false), 0);
+	assert_int_equal(visited(cache, 1, 0, ~0ull, true), 0);
+	assert_in_range(visited(cache, 2, 0, ~0ull, true), 1, 512);
+	assert_int_equal(visited(cache, 2, 0, ~0ull, true), 0);
+	assert_int_equal(visited(cache, CACHE_ANY_CTX, 0, ~0ull, true), 0);
+	assert_in_range(visited(cache, 2, 0, ~0ull, false), 1, 512);
+	assert_int_equal(visited(cache, 2, 0, ~0ull, false), 0);
+	assert_in_range(visited(cache, CACHE_ANY_CTX, 0, ~0ull, false), 1, 512);
+	assert_int_equal(visited(cache, CACHE_ANY_CTX, 0, ~0ull, false), 0);
+	cache_destroy(cache);
+}
+
+/* 128 sets of 4 ways; a bank of 4 has each fourth line. */
+static void operations_visit_the_sets_of_their_range_only(void **state)
+{
+	static const struct {
+		u32 skip_bits;
+		u64 first, last;
+		u32 entries;
+	} cases[] = {
+		{ 0, 0x1000, 0x1003, 4 }, { 0, 0x107f, 0x1080, 8 },
+		{ 0, 127 * 128, 128 * 128, 8 },	/* the last set and the first one */
+		{ 0, 0, 126 * 128 - 1, 504 },
+		{ 2, 0x1000, 0x1003, 4 }, { 2, 0x1000, 0x11ff, 4 }, { 2, 0x1180, 0x1200, 8 },
+	};
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cache *cache = create(&(struct cache_config){
+			.bytes = 64 << 10, .ways = 4, .line_bytes = 128, .segment_bytes = 64,
+			.skip_bits = cases[i].skip_bits });
+
+		/* A line that is not in the range, so that the operation looks for it. */
+		access_line(cache, 1, 0x3000000 + 126 * 128, 4, CACHE_WRITE);
+		assert_int_equal(visited(cache, 1, cases[i].first, cases[i].last, true),
+				 cases[i].entries);
+		cache_destroy(cache);
+	}
+}
+
 static void reset_restores_the_first_state(void **state)
 {
 	struct cache *cache = filled();
@@ -232,6 +296,7 @@ static void reset_restores_the_first_state(void **state)
 	cache_reset(cache);
 	assert_memory_equal(cache_counters(cache), &none, sizeof(none));
 	assert_int_equal(cache_invalidate(cache, &all, NULL, NULL), 0);
+	assert_int_equal(cache_visited(cache), 0);
 	assert_int_equal(access_line(cache, 1, 0, 4, CACHE_READ).entry, 0);
 	cache_destroy(cache);
 }
@@ -316,6 +381,8 @@ int main(void)
 		cmocka_unit_test(miss_without_allocation_changes_nothing),
 		cmocka_unit_test(contexts_have_lines_of_their_own),
 		cmocka_unit_test(range_includes_the_lines_of_its_two_ends_only),
+		cmocka_unit_test(operations_on_contexts_without_lines_visit_nothing),
+		cmocka_unit_test(operations_visit_the_sets_of_their_range_only),
 		cmocka_unit_test(reset_restores_the_first_state),
 		cmocka_unit_test(sizes_that_no_cache_can_have_are_refused),
 		cmocka_unit_test(largest_sizes_are_permitted),

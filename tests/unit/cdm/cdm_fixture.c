@@ -25,7 +25,36 @@ static void cdmfx_ended(void *opaque, enum dm_end end)
 
 static void cdmfx_wake(void *opaque)
 {
-	((struct cdm_fixture *)opaque)->wakes++;
+	struct cdm_fixture *fx = opaque;
+
+	fx->wakes++;
+	fx->woken = true;
+}
+
+static void cdmfx_wake_source(void *opaque, unsigned int core)
+{
+	struct cdm_fixture *fx = opaque;
+
+	assert_in_range(core, 0, fx->cores - 1);
+	fx->wakes++;
+	fx->sources |= 1u << core;
+}
+
+static void cdmfx_lock(void *opaque)
+{
+	struct cdm_fixture *fx = opaque;
+
+	assert_false(fx->locked);
+	fx->locked = true;
+	fx->locks++;
+}
+
+static void cdmfx_unlock(void *opaque)
+{
+	struct cdm_fixture *fx = opaque;
+
+	assert_true(fx->locked);
+	fx->locked = false;
 }
 
 static u64 cdmfx_now(void *opaque)
@@ -36,13 +65,23 @@ static u64 cdmfx_now(void *opaque)
 static const struct cdm_ops cdmfx_ops = {
 	.ended = cdmfx_ended,
 	.wake = cdmfx_wake,
+	.wake_source = cdmfx_wake_source,
+	.lock = cdmfx_lock,
+	.unlock = cdmfx_unlock,
 	.now = cdmfx_now,
 };
 
 struct cdm_fixture *cdmfx_create(void)
 {
+	return cdmfx_create_for(1);
+}
+
+struct cdm_fixture *cdmfx_create_for(unsigned int cores)
+{
 	struct cdm_fixture *fx = calloc(1, sizeof(*fx));
-	const struct cdm_config config = { .mmu = &fx->mmu, .ops = &cdmfx_ops, .opaque = fx };
+	const struct cdm_config config = {
+		.cores = cores, .mmu = &fx->mmu, .ops = &cdmfx_ops, .opaque = fx,
+	};
 
 	fx->tm = testmem_create(1u << 20);
 	testmem_bind(fx->tm, &fx->mmu);
@@ -57,8 +96,10 @@ struct cdm_fixture *cdmfx_create(void)
 	fx->job = (struct cdm_job){ .ctx = CDMFX_CTX, .stream = CDMFX_STREAM, .save = CDMFX_SAVE };
 	fx->cdm = cdm_create(&config);
 	assert_non_null(fx->cdm);
+	fx->cores = cores;
 	fx->pds.room = UINT_MAX;
 	fx->pds.cost = 1;
+	fx->pds.batch = 1;
 	fx->pds.ops = &cdm_pds_ops;
 	fx->pds.opaque = fx->cdm;
 	cdm_connect(fx->cdm, &fx->pds);
@@ -215,9 +256,30 @@ void cdmfx_resume(struct cdm_fixture *fx)
 	assert_true(cdm_status(fx->cdm)->busy);
 }
 
+bool cdmfx_source(struct cdm_fixture *fx, unsigned int core, unsigned int budget)
+{
+	const _Atomic bool stop = false;
+
+	fx->sources &= ~(1u << core);
+	if (cdm_source_step(fx->cdm, core, budget, &stop))
+		fx->sources |= 1u << core;
+	return fx->sources >> core & 1;
+}
+
+bool cdmfx_step(struct cdm_fixture *fx, unsigned int budget)
+{
+	u32 sources;
+
+	fx->woken = false;
+	fx->woken |= cdm_step(fx->cdm, budget);
+	for (sources = fx->sources; sources; sources &= sources - 1)
+		cdmfx_source(fx, (unsigned int)__builtin_ctz(sources), budget);
+	return fx->woken || fx->sources;
+}
+
 void cdmfx_walk(struct cdm_fixture *fx)
 {
-	while (cdm_step(fx->cdm, 3))
+	while (cdmfx_step(fx, 3))
 		;
 }
 

@@ -34,13 +34,20 @@ struct cdm_fixture {
 	struct cdm_job job;	/* CDMFX_CTX, CDMFX_STREAM, CDMFX_SAVE */
 
 	u64 clock;
-	unsigned int wakes;
+	unsigned int cores;
+	unsigned int wakes;	/* of the CDM and of sources */
+	bool woken;		/* the CDM, since its last step */
+	u32 sources;		/* bit n: source n, likewise */
+	bool locked;		/* the device lock is held by a source */
+	u32 locks;		/* how often sources have acquired it */
 	unsigned int ended;	/* calls of ops->ended */
 	enum dm_end end;	/* of the last one */
 	unsigned int restarts;	/* how many of them start the job again */
 };
 
 struct cdm_fixture *cdmfx_create(void);
+/* The same with more than one core. */
+struct cdm_fixture *cdmfx_create_for(unsigned int cores);
 void cdmfx_destroy(struct cdm_fixture *fx);
 
 /* Write a command at fx->at. */
@@ -61,7 +68,11 @@ void put_marker(struct cdm_fixture *fx, u64 addr, u32 value, bool wait);
 
 /* Start the job at CDMFX_STREAM. */
 void cdmfx_start(struct cdm_fixture *fx);
-/* Step with a small budget until the CDM stalls. */
+/* Step the source of a core. Returns whether it requests another step. */
+bool cdmfx_source(struct cdm_fixture *fx, unsigned int core, unsigned int budget);
+/* Step the CDM, then each source that requests it. Returns whether any requests another step. */
+bool cdmfx_step(struct cdm_fixture *fx, unsigned int budget);
+/* Step all with a small budget until they stall. */
 void cdmfx_walk(struct cdm_fixture *fx);
 /* Resume the job that was switched out. */
 void cdmfx_resume(struct cdm_fixture *fx);

@@ -49,18 +49,50 @@ unsigned int pds_launch_cost(const struct pds *pds)
 	return pds->cost;
 }
 
-void pds_launch_pause(struct pds *pds)
+u32 pds_launch_waves(const struct pds *pds)
 {
-	pds->paused = true;
+	(void)pds;
+	return 1;
 }
 
-enum pds_result pds_group(struct pds *pds, const u32 id[3], u64 linear, struct gpu_fault *fault)
+u32 pds_core_waves(const struct pds *pds, unsigned int core)
 {
+	return pds->core[core].waves;
+}
+
+/* Groups that have room: they run, or are claimed. */
+static unsigned int with_room(const struct pds *pds)
+{
+	unsigned int groups = pds->running, i;
+
+	for (i = 0; i < FAKE_CORES; i++)
+		groups += pds->core[i].claimed;
+	return groups;
+}
+
+u32 pds_groups_claim(struct pds *pds, unsigned int number, u32 most)
+{
+	struct fake_core *core = &pds->core[number];
+
 	assert_true(pds->in_launch);
-	pds->paused = false;
-	pds->waits = pds->running == pds->room;
-	if (pds->waits)
-		return PDS_WAIT;
+	assert_in_range(most, 1, UINT32_MAX);
+	assert_int_equal(core->claimed, 0);
+	core->filled = 0;
+	while (core->claimed < most && core->claimed < pds->batch && !core->full &&
+	       with_room(pds) < pds->room)
+		core->claimed++;
+	core->waits = !core->claimed;
+	return core->claimed;
+}
+
+enum pds_result pds_group_fill(struct pds *pds, unsigned int number, const u32 id[3], u64 linear,
+			       struct gpu_fault *fault)
+{
+	struct fake_core *core = &pds->core[number];
+	struct fake_group *group = &core->group[core->filled];
+
+	assert_true(pds->in_launch);
+	assert_in_range(core->filled, 0, core->claimed - 1);
 	if (pds->fills_left < pds->fill_pieces) {
 		pds->fills_left++;
 		if (pds->during_fill)
@@ -72,37 +104,68 @@ enum pds_result pds_group(struct pds *pds, const u32 id[3], u64 linear, struct g
 		fill_fault(pds, fault, pds->group_fault);
 		return PDS_FAULT;
 	}
-	if (pds->started < FAKE_GROUPS) {
-		struct fake_group *group = &pds->group[pds->started];
-
-		memcpy(group->id, id, sizeof(group->id));
-		group->linear = linear;
-		group->launch = pds->launches;
-		group->size_x = pds->launch.state.size_x;
-		group->grid = pds->launch.grid;
-		group->sequences = pds->launch.sequences;
-	}
-	if (pds->launch.sequences) {
-		assert_in_range(pds->pending, 0, PDS_MAX_PENDING - 1);
-		pds->pending++;
-	}
-	pds->started++;
-	pds->running++;
+	memcpy(group->id, id, sizeof(group->id));
+	group->linear = linear;
+	group->core = number;
+	group->launch = pds->launches;
+	group->size_x = pds->launch.state.size_x;
+	group->grid = pds->launch.grid;
+	group->sequences = pds->launch.sequences;
+	core->filled++;
 	return PDS_STARTED;
 }
 
-void pds_tick(struct pds *pds)
+static void start_group(struct pds *pds, struct fake_core *core, const struct fake_group *group)
 {
-	(void)pds;
+	if (pds->started < FAKE_GROUPS)
+		pds->group[pds->started] = *group;
+	if (group->sequences) {
+		assert_in_range(pds->pending, 0, PDS_MAX_PENDING - 1);
+		pds->pending++;
+	}
+	core->waves++;
+	pds->started++;
+	pds->running++;
+}
+
+u32 pds_groups_start(struct pds *pds, unsigned int number)
+{
+	struct fake_core *core = &pds->core[number];
+	u32 i;
+
+	assert_true(pds->in_launch);
+	for (i = 0; i < core->filled; i++)
+		start_group(pds, core, &core->group[i]);
+	core->claimed = core->filled = 0;
+	return i;
+}
+
+void pds_groups_drop(struct pds *pds, unsigned int number)
+{
+	struct fake_core *core = &pds->core[number];
+
+	assert_true(pds->in_launch);
+	pds->dropped += core->claimed;
+	core->claimed = core->filled = 0;
+	pds->fills_left = 0;
+}
+
+void pds_groups_leave(struct pds *pds, unsigned int number)
+{
+	pds->core[number].waits = false;
+	pds->core[number].leaves++;
 }
 
 void pds_launch_end(struct pds *pds)
 {
+	unsigned int i;
+
 	assert_true(pds->in_launch);
+	assert_int_equal(with_room(pds), pds->running);
 	pds->in_launch = false;
-	pds->waits = false;
+	for (i = 0; i < FAKE_CORES; i++)
+		pds->core[i].waits = false;
 	pds->pieces_left = 0;
-	pds->fills_left = 0;
 }
 
 void pds_abort(struct pds *pds)
@@ -134,14 +197,17 @@ static void notify_ended(const struct pds *pds, bool sequences)
 
 void fake_pds_finish(struct pds *pds)
 {
+	unsigned int i;
+
 	if (pds->running == pds->pending) {
 		fake_pds_finish_task(pds);
 		return;
 	}
 	assert_true(pds->running > 0);
 	pds->running--;
-	if (pds->waits)
-		pds->ops->room(pds->opaque);
+	for (i = 0; i < FAKE_CORES; i++)
+		if (pds->core[i].waits)
+			pds->ops->room(pds->opaque, i);
 	pds->done++;
 	notify_ended(pds, false);
 }

@@ -12,20 +12,33 @@
 #include "../../../qemu-device/gpu/cdm/cdm.h"
 
 #define FAKE_GROUPS 4096u	/* that are recorded */
+#define FAKE_CORES	4u
+#define FAKE_BATCH	8u	/* most groups of a claim */
 
 struct fake_group {
 	u32 id[3];
 	u64 linear;
+	unsigned int core;
 	u32 launch;	/* number of its launch, from 1 */
 	u16 size_x;	/* of the state */
 	struct pumice_cdm_launch grid;
 	bool sequences;	/* it has no instances */
 };
 
+struct fake_core {
+	bool full;	/* set by the test: it has no room */
+	u32 waves;	/* groups that were started; the test may change it */
+	bool waits;	/* for room: an end notifies it */
+	unsigned int leaves;	/* calls of pds_groups_leave() */
+	u32 claimed, filled;
+	struct fake_group group[FAKE_BATCH];	/* those that are filled */
+};
+
 struct pds {
 	/* Set by the test. */
 	unsigned int room;		/* groups that can run at a time */
 	unsigned int cost;		/* pds_launch_cost() */
+	u32 batch;			/* groups of a claim, at most FAKE_BATCH */
 	enum pumice_fault begin_fault;	/* pds_launch_begin() refuses with this */
 	u64 fault_linear;		/* faults at dispatch, with group_fault */
 	enum pumice_fault group_fault;
@@ -41,8 +54,8 @@ struct pds {
 	bool in_launch;
 	u32 launches, aborts, loads;
 	u32 pieces_left, fills_left;
-	bool waits;		/* the last group did: an end notifies room */
-	bool paused;		/* no group was tried since pds_launch_pause() */
+	u32 dropped;		/* groups */
+	struct fake_core core[FAKE_CORES];
 	struct pds_launch launch;	/* the last one */
 	struct fake_group group[FAKE_GROUPS];
 	u64 started;		/* groups */

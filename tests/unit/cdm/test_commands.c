@@ -233,6 +233,114 @@ static void a_flush_waits_as_a_fence_does(void **state)
 	}
 }
 
+static u32 cache_ops;
+
+static void count_cache_op(void *opaque, const struct mmu_cache_op *op)
+{
+	(void)opaque;
+	(void)op;
+	cache_ops++;
+}
+
+/* The step has the device lock, and an operation may take as long as all lines of the caches. */
+static void a_flush_ends_the_step_in_detailed_modes(void **state)
+{
+	struct cdm_fixture *fx = cdmfx_create();
+	u32 n;
+
+	(void)state;
+	mmu_set_cache_op(&fx->mmu, count_cache_op, NULL);
+	for (n = 0; n < 8; n++)
+		put_flush(fx, true, false);
+	put_halt(fx);
+	cdmfx_start(fx);
+	for (n = 0; n < 8; n++) {
+		cache_ops = 0;
+		assert_true(cdm_step(fx->cdm, 8));
+		assert_int_equal(cache_ops, 1);
+	}
+	cdmfx_finish(fx);
+	assert_int_equal(fx->end, DM_DONE);
+	cdmfx_destroy(fx);
+}
+
+static struct mmu_cache_op last_op;
+
+static void record_cache_op(void *opaque, const struct mmu_cache_op *op)
+{
+	const struct cdm_fixture *fx = opaque;
+
+	assert_int_equal(pds_groups(&fx->pds), 0);
+	assert_int_equal(op->usc, MMU_ALL_USCS);
+	assert_int_equal(op->ctx, CDMFX_CTX);
+	last_op = *op;
+	cache_ops++;
+}
+
+/* hw/formats.xml: commands for which stores of work before them are visible. */
+static void commands_that_wait_for_stores_operate_on_caches(void **state)
+{
+	static const struct {
+		enum pumice_cdm_type type;
+		bool wait;
+		u32 ops;
+		enum mmu_cache_kind kind;
+		enum pumice_mem_scope scope;
+	} rows[] = {
+		{ PUMICE_CDM_TYPE_FENCE, true, 1, MMU_CACHE_INVALIDATE, PUMICE_MEM_SCOPE_GPU },
+		{ PUMICE_CDM_TYPE_LAUNCH_INDIRECT, true, 1, MMU_CACHE_INVALIDATE,
+		  PUMICE_MEM_SCOPE_GPU },
+		{ PUMICE_CDM_TYPE_LAUNCH, true, 1, MMU_CACHE_INVALIDATE, PUMICE_MEM_SCOPE_GPU },
+		{ PUMICE_CDM_TYPE_LAUNCH, false, 0, MMU_CACHE_CLEAN, PUMICE_MEM_SCOPE_GPU },
+		{ PUMICE_CDM_TYPE_MARKER, true, 1, MMU_CACHE_CLEAN, PUMICE_MEM_SCOPE_SYSTEM },
+		{ PUMICE_CDM_TYPE_MARKER, false, 0, MMU_CACHE_CLEAN, PUMICE_MEM_SCOPE_GPU },
+		{ PUMICE_CDM_TYPE_TIMESTAMP, true, 1, MMU_CACHE_CLEAN, PUMICE_MEM_SCOPE_SYSTEM },
+		{ PUMICE_CDM_TYPE_TIMESTAMP, false, 0, MMU_CACHE_CLEAN, PUMICE_MEM_SCOPE_GPU },
+	};
+	u32 n;
+
+	(void)state;
+	for (n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
+		struct cdm_fixture *fx = cdmfx_create();
+
+		fx->data[0] = fx->data[1] = fx->data[2] = 1;
+		cache_ops = 0;
+		put_state(fx, 1, 1, 1);
+		put_launch(fx, 2, 1, 1);
+		if (rows[n].type == PUMICE_CDM_TYPE_LAUNCH)
+			put_task(fx);
+		switch (rows[n].type) {
+		case PUMICE_CDM_TYPE_FENCE:
+			put_fence(fx);
+			break;
+		case PUMICE_CDM_TYPE_LAUNCH_INDIRECT:
+			put_indirect(fx, CDMFX_DATA, 0, 0, 0);
+			break;
+		case PUMICE_CDM_TYPE_LAUNCH:
+			put_launch_at(fx, &(struct pumice_cdm_launch){ .groups_x = 1, .groups_y = 1,
+				.groups_z = 1, .after = rows[n].wait });
+			break;
+		case PUMICE_CDM_TYPE_MARKER:
+			put_marker(fx, CDMFX_DATA, 1, rows[n].wait);
+			break;
+		default:
+			put_timestamp(fx, CDMFX_DATA, rows[n].wait);
+			break;
+		}
+		put_halt(fx);
+		mmu_set_cache_op(&fx->mmu, record_cache_op, fx);
+		cdmfx_start(fx);
+		cdmfx_finish(fx);
+		assert_int_equal(fx->end, DM_DONE);
+		assert_int_equal(cache_ops, rows[n].ops);
+		if (rows[n].ops) {
+			assert_int_equal(last_op.kind, rows[n].kind);
+			assert_int_equal(last_op.scope, rows[n].scope);
+		}
+		cdmfx_destroy(fx);
+	}
+}
+
 static void time_stamps_and_markers_wait_if_requested(void **state)
 {
 	struct cdm_fixture *fx = cdmfx_create();
@@ -340,6 +448,8 @@ int main(void)
 		cmocka_unit_test(a_link_to_an_unmapped_address_faults_there),
 		cmocka_unit_test(an_endless_chain_respects_its_budget_and_can_be_aborted),
 		cmocka_unit_test(a_flush_waits_as_a_fence_does),
+		cmocka_unit_test(a_flush_ends_the_step_in_detailed_modes),
+		cmocka_unit_test(commands_that_wait_for_stores_operate_on_caches),
 		cmocka_unit_test(time_stamps_and_markers_wait_if_requested),
 		cmocka_unit_test(unwritable_pages_are_a_write_fault),
 		cmocka_unit_test(counters_count_commands_groups_and_time),

@@ -19,6 +19,7 @@ struct job {
 	unsigned int ended;
 	enum dm_end end;
 	bool wake;
+	u32 sources;	/* bit n: the source of core n requests a step */
 };
 
 static void job_ended(void *opaque, enum dm_end end)
@@ -52,12 +53,30 @@ static void job_fault(void *opaque, const struct gpu_fault *fault)
 	cdm_pds_ops.fault(((struct job *)opaque)->cdm, fault);
 }
 
-static void job_room(void *opaque)
+static void job_room(void *opaque, unsigned int core)
 {
-	cdm_pds_ops.room(((struct job *)opaque)->cdm);
+	cdm_pds_ops.room(((struct job *)opaque)->cdm, core);
 }
 
-static const struct cdm_ops job_ops = { .ended = job_ended, .wake = job_wake, .now = job_now };
+static void job_wake_source(void *opaque, unsigned int core)
+{
+	((struct job *)opaque)->sources |= 1u << core;
+}
+
+static void job_lock(void *opaque)
+{
+	fx_lock(((struct job *)opaque)->fx);
+}
+
+static void job_unlock(void *opaque)
+{
+	fx_unlock(((struct job *)opaque)->fx);
+}
+
+static const struct cdm_ops job_ops = {
+	.ended = job_ended, .wake = job_wake, .wake_source = job_wake_source, .lock = job_lock,
+	.unlock = job_unlock, .now = job_now,
+};
 static const struct pds_ops job_pds_ops = {
 	.ended = job_groups_ended, .fault = job_fault, .room = job_room,
 };
@@ -69,6 +88,7 @@ static void job_create(struct job *job, unsigned int uscs, const struct fx_store
 	memset(job, 0, sizeof(*job));
 	job->fx = fx_create_for(uscs, stores, &job_pds_ops, job);
 	config.mmu = &job->fx->mmu;
+	config.cores = job->fx->cores;
 	job->cdm = cdm_create(&config);
 	assert_non_null(job->cdm);
 	cdm_connect(job->cdm, job->fx->pds);
@@ -123,12 +143,28 @@ static void job_start(struct job *job)
 	fx_unlock(job->fx);
 }
 
-/* Step the CDM as the workers do, while it requests steps. */
+/* Step a source that was woken, without the lock. */
+static void step_source(struct job *job)
+{
+	const unsigned int core = (unsigned int)__builtin_ctz(job->sources);
+	const _Atomic bool stop = false;
+
+	job->sources &= job->sources - 1;
+	if (cdm_source_step(job->cdm, core, 5, &stop))
+		job->sources |= 1u << core;
+}
+
+/* Step the CDM and its sources as the workers do, while they request steps. */
 static void job_walk(struct job *job)
 {
-	while (job->wake) {
+	while (job->wake || job->sources) {
+		if (job->sources)
+			step_source(job);
+		if (!job->wake)
+			continue;
+		job->wake = false;
 		fx_lock(job->fx);
-		job->wake = cdm_step(job->cdm, 5);
+		job->wake |= cdm_step(job->cdm, 5);
 		fx_unlock(job->fx);
 	}
 }
@@ -286,7 +322,7 @@ static void a_job_stalled_on_a_full_gpu_resumes_when_a_task_ends(void **state)
 	assert_int_equal(pds_groups(job.fx->pds), 0);
 	for (i = 0; i < PUMICE_USC_SLOTS; i++) {
 		pds_task_drop(job.fx->pds, &place[i]);
-		assert_int_equal(job.wake, i < 3);
+		assert_int_equal(job.sources, i < 3);
 		job_walk(&job);
 		assert_int_equal(pds_groups(job.fx->pds), i < 3 ? i + 1 : 3);
 	}

@@ -306,11 +306,11 @@ static struct cdm_fixture *cdmfx_at(enum place place)
 		break;
 	case IN_STREAM:
 		cdm_step(fx->cdm, 2);
-		cdm_step(fx->cdm, 4);
+		cdmfx_source(fx, 0, 4);
 		break;
 	case IN_LAUNCH:
 		cdm_step(fx->cdm, 2);
-		cdm_step(fx->cdm, 2);
+		cdmfx_source(fx, 0, 2);
 		break;
 	default:
 		cdmfx_walk(fx);
@@ -479,7 +479,7 @@ static void random_streams_end(void **state)
 		}
 		cdmfx_start(fx);
 		for (i = 0; i < 100000 && !fx->ended; i++) {
-			if (!cdm_step(fx->cdm, 10) && fx->pds.running)
+			if (!cdmfx_step(fx, 10) && fx->pds.running)
 				fake_pds_finish(&fx->pds);
 		}
 		if (!fx->ended) {

@@ -304,20 +304,20 @@ static void a_step_does_not_exceed_its_budget(void **state)
 	put_halt(fx);
 	cdmfx_start(fx);
 	assert_true(cdm_step(fx->cdm, 100));	/* the beginning of a launch ends a step */
+	assert_false(cdm_step(fx->cdm, 100));	/* the source dispatches the groups */
 	assert_int_equal(fx->pds.started, 0);
-	assert_true(cdm_step(fx->cdm, 7));
+	assert_true(cdmfx_source(fx, 0, 7));
 	assert_int_equal(fx->pds.started, 7);
-	assert_true(fx->pds.paused);
-	assert_true(cdm_step(fx->cdm, 1));
+	assert_true(cdmfx_source(fx, 0, 1));
 	assert_int_equal(fx->pds.started, 8);
 	/* A launch with more expensive groups dispatches fewer per step, but at least one. */
 	fx->pds.cost = 10;
-	assert_true(cdm_step(fx->cdm, 25));
+	assert_true(cdmfx_source(fx, 0, 25));
 	assert_int_equal(fx->pds.started, 8 + 3);
-	assert_true(cdm_step(fx->cdm, 1));
+	assert_true(cdmfx_source(fx, 0, 1));
 	assert_int_equal(fx->pds.started, 12);
 	fx->pds.cost = 0x80000000;
-	assert_true(cdm_step(fx->cdm, 100));
+	assert_true(cdmfx_source(fx, 0, 100));
 	assert_int_equal(fx->pds.started, 13);
 	cdm_abort(fx->cdm);
 	cdmfx_finish(fx);
@@ -348,7 +348,7 @@ static void large_grids_are_accepted(void **state)
 		put_halt(fx);
 		cdmfx_start(fx);
 		cdm_step(fx->cdm, 2);
-		cdm_step(fx->cdm, 98);
+		cdmfx_source(fx, 0, 98);
 		assert_int_equal(cdm_status(fx->cdm)->fault.fault, PUMICE_FAULT_NONE);
 		assert_int_equal(fx->pds.started, cases[i].started);
 		cdm_abort(fx->cdm);

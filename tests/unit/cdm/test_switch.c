@@ -129,7 +129,7 @@ static void a_job_resumes_unchanged_from_every_boundary(void **state)
 
 			cdmfx_start(fx);
 			for (i = 0; i < steps && !fx->ended; i++) {
-				if (!cdm_step(fx->cdm, 1) && fx->pds.running)
+				if (!cdmfx_step(fx, 1) && fx->pds.running)
 					fake_pds_finish(&fx->pds);
 			}
 			done = fx->ended;
@@ -167,7 +167,7 @@ static void a_job_resumes_unchanged_over_many_switches(void **state)
 		cdmfx_start(fx);
 		for (;;) {
 			for (i = 0; i < slice && cdm_status(fx->cdm)->busy; i++) {
-				if (!cdm_step(fx->cdm, 1) && fx->pds.running)
+				if (!cdmfx_step(fx, 1) && fx->pds.running)
 					fake_pds_finish(&fx->pds);
 			}
 			if (cdm_status(fx->cdm)->busy)
@@ -428,7 +428,7 @@ static struct cdm_fixture *deep_fixture(void)
 
 	cdmfx_start(fx);
 	while (fx->pds.started < 6 + 4 + 1) {
-		if (!cdm_step(fx->cdm, 1))
+		if (!cdmfx_step(fx, 1))
 			fake_pds_finish(&fx->pds);
 	}
 	switch_out(fx);
@@ -504,7 +504,7 @@ static void no_flipped_bit_of_a_save_area_crashes(void **state)
 		fx->ended = 0;
 		cdmfx_resume(fx);
 		/* A grid may have become huge: end it by ABORT. */
-		cdm_step(fx->cdm, 8);
+		cdmfx_step(fx, 8);
 		cdm_abort(fx->cdm);
 		cdmfx_walk(fx);
 		if (!fx->ended)

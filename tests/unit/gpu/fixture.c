@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "../../../qemu-device/gpu/gpu.h"
+#include "../../../qemu-device/gpu/host_clock.h"
 #include "../fwcpu/rvasm.h"
 #include "pumice_reg_table.h"
 
@@ -16,14 +18,6 @@ enum { OP, OFFSET, VALUE, RESULT, MAILBOX_WORDS };
 enum { OP_READ, OP_WRITE, OP_WAIT };
 
 /* Host services. */
-
-static u64 host_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;
-}
 
 static void raise_irq(void *opaque, unsigned int os)
 {
@@ -137,6 +131,8 @@ struct fixture *fx_create(const struct fx_options *options)
 
 void fx_destroy(struct fixture *fx)
 {
+	if (fx->gpu->hierarchy)
+		assert_int_equal(hierarchy_invalid(fx->gpu->hierarchy), 0);
 	pumice_gpu_destroy(fx->gpu);
 	testmem_destroy(fx->tm);
 	pthread_cond_destroy(&fx->change);

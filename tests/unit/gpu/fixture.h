@@ -64,6 +64,7 @@ struct fixture {
 
 /* Create a GPU with memory, context 0 and all page sizes set up; NULL: 1 core, no threads. */
 struct fixture *fx_create(const struct fx_options *options);
+/* In counted mode all requests to the hierarchy must have been valid. */
 void fx_destroy(struct fixture *fx);
 /* Context 0 and a range for all page sizes; done by fx_create(), undone by a reset. */
 void fx_setup_mmu(struct fixture *fx);

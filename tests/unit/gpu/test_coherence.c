@@ -60,8 +60,8 @@ static void assert_reach(struct fixture *fx, const struct reach *want)
 	assert_int_equal(stores(fx).slc.written_bytes, want->to_memory);
 }
 
-/* Run the job with these programs; the stream has a command before its end, unless it is 0. */
-static u32 run(struct fixture *fx, u32 command)
+/* Run the job with these programs; the stream has words of a command before its end. */
+static u32 run_words(struct fixture *fx, const u32 *word, u32 words)
 {
 	const struct pumice_cdm_state state = job_state(line_job.group);
 	const struct pumice_cdm_launch launch = { .groups_x = 1, .groups_y = 1, .groups_z = 1 };
@@ -71,11 +71,17 @@ static u32 run(struct fixture *fx, u32 command)
 	at += PUMICE_CDM_STATE_WORDS;
 	pumice_cdm_launch_pack(at, &launch);
 	at += PUMICE_CDM_LAUNCH_WORDS;
-	if (command)
-		*at++ = command;
+	memcpy(at, word, words * sizeof(*word));
+	at += words;
 	pumice_cdm_halt_pack(at, &(struct pumice_cdm_halt){ 0 });
 	job_control(fx, PUMICE_CDM_CTRL__START__MASK);
 	return fx_fw_wait(fx, JOB_EVENTS);
+}
+
+/* The same with one word, or none if it is 0. */
+static u32 run(struct fixture *fx, u32 command)
+{
+	return run_words(fx, &command, command != 0);
 }
 
 static void run_program(struct fixture *fx, const struct pumice_usc_insn *last)
@@ -176,6 +182,30 @@ static void operations_are_on_lines_of_the_context_alone(void **state)
 	assert_false(held(fx, PUMICE_CACHE_SLC, JOB_CTX, NEAR));
 	assert_true(held(fx, PUMICE_CACHE_DATA_L2, JOB_CTX + 1, JOB_DATA));
 	assert_true(held(fx, PUMICE_CACHE_SLC, JOB_CTX + 1, JOB_DATA));
+	fx_destroy(fx);
+}
+
+/* Store to a line of another context, as far as the L1 of the core. */
+static void store_of_another(struct fixture *fx)
+{
+	assert_true(hierarchy_request(fx->gpu->hierarchy, &(struct mem_request){
+		.client = PUMICE_MEM_CLIENT_USC_STORE, .place = USC, .ctx = JOB_CTX + 1,
+		.addr = JOB_DATA, .bytes = LINE, .write = true,
+	}));
+	hierarchy_fence(fx->gpu->hierarchy, USC, HIERARCHY_GROUP, CACHE_ANY_CTX);
+}
+
+/* A barrier of a program does not write lines of other processes. */
+static void fences_are_on_lines_of_the_context_alone(void **state)
+{
+	const struct pumice_usc_insn fence = INSN(MEM_FENCE, .func = PUMICE_USC_SCOPE_SYSTEM);
+	struct fixture *fx = create();
+
+	(void)state;
+	store_of_another(fx);
+	run_program(fx, &fence);
+	assert_reach(fx, &in_memory);
+	assert_false(held(fx, PUMICE_CACHE_SLC, JOB_CTX + 1, JOB_DATA));
 	fx_destroy(fx);
 }
 
@@ -284,11 +314,20 @@ static void assert_selected(u32 op, bool job, bool other, bool tables)
 static void the_firmware_selects_a_context_the_tables_or_all(void **state)
 {
 	(void)state;
-	assert_selected(OP(SYSTEM, JOB_CTX) | INVALIDATE, true, false, false);
-	assert_selected(OP(SYSTEM, JOB_CTX + 1) | CLEAN | INVALIDATE, false, true, false);
+	assert_selected(OP(GPU, JOB_CTX) | INVALIDATE, false, false, false);
+	assert_selected(OP(SYSTEM, JOB_CTX) | CLEAN, false, false, false);
 	assert_selected(OP(SYSTEM, MMU_TABLES) | INVALIDATE, false, false, true);
 	assert_selected(OP(SYSTEM, 0) | ALL | INVALIDATE, true, true, true);
 	assert_selected(OP(GPU, 0) | ALL | INVALIDATE, false, false, false);
+}
+
+/* The CPU has changed some for new mappings, with no other operation before the next job. */
+static void a_context_without_lines_has_none_of_tables(void **state)
+{
+	(void)state;
+	assert_selected(OP(SYSTEM, JOB_CTX) | INVALIDATE, true, false, true);
+	assert_selected(OP(SYSTEM, JOB_CTX + 1) | CLEAN | INVALIDATE, false, true, true);
+	assert_selected(OP(SYSTEM, JOB_CTX) | CLEAN | INVALIDATE | RANGE, false, false, false);
 }
 
 static void set_range(struct fixture *fx, u64 first, u64 last)
@@ -415,6 +454,40 @@ static void flushes_of_a_stream_reach_as_far_as_their_scope(void **state)
 	}
 }
 
+static void assert_command(const u32 *word, u32 words, const struct reach *want)
+{
+	struct fixture *fx = create();
+
+	job_write_programs(fx, line_job.program);
+	assert_int_equal(run_words(fx, word, words), PUMICE_IC_PENDING__CDM_DONE__MASK);
+	assert_reach(fx, want);
+	fx_destroy(fx);
+}
+
+/* Programs need no FLUSH between launches, nor before a word that the CPU observes. */
+static void stores_are_visible_after_fences_and_in_front_of_markers(void **state)
+{
+	u32 wait, word[PUMICE_CDM_MARKER_WORDS + PUMICE_CDM_TIMESTAMP_WORDS];
+
+	(void)state;
+	pumice_cdm_fence_pack(word, &(struct pumice_cdm_fence){ 0 });
+	assert_command(word, PUMICE_CDM_FENCE_WORDS, &l1_dropped);
+	for (wait = 0; wait < 2; wait++) {
+		const struct reach *want = wait ? &in_memory : &in_l0;
+		const struct pumice_cdm_marker marker = {
+			.wait = wait, .addr = JOB_DATA + 4096, .value = 7,
+		};
+		const struct pumice_cdm_timestamp timestamp = {
+			.wait = wait, .addr = JOB_DATA + 4096,
+		};
+
+		pumice_cdm_marker_pack(word, &marker);
+		assert_command(word, PUMICE_CDM_MARKER_WORDS, want);
+		pumice_cdm_timestamp_pack(word, &timestamp);
+		assert_command(word, PUMICE_CDM_TIMESTAMP_WORDS, want);
+	}
+}
+
 /* An open line of another core's USC is passed on, too. */
 static void flushes_of_a_stream_are_on_the_caches_of_all_uscs(void **state)
 {
@@ -502,14 +575,17 @@ int main(void)
 		cmocka_unit_test(programs_clean_as_far_as_their_scope),
 		cmocka_unit_test(programs_invalidate_without_loss),
 		cmocka_unit_test(operations_are_on_lines_of_the_context_alone),
+		cmocka_unit_test(fences_are_on_lines_of_the_context_alone),
 		cmocka_unit_test(a_range_selects_the_lines_of_its_bytes),
 		cmocka_unit_test(the_firmware_operates_as_far_as_its_scope),
 		cmocka_unit_test(the_firmware_operates_on_all_cores),
 		cmocka_unit_test(the_firmware_selects_a_context_the_tables_or_all),
+		cmocka_unit_test(a_context_without_lines_has_none_of_tables),
 		cmocka_unit_test(the_firmware_selects_a_range),
 		cmocka_unit_test(bad_operations_of_the_firmware_are_logged_and_do_nothing),
 		cmocka_unit_test(operations_in_fast_mode_are_only_counted),
 		cmocka_unit_test(flushes_of_a_stream_reach_as_far_as_their_scope),
+		cmocka_unit_test(stores_are_visible_after_fences_and_in_front_of_markers),
 		cmocka_unit_test(flushes_of_a_stream_are_on_the_caches_of_all_uscs),
 		cmocka_unit_test(flushes_of_older_streams_keep_their_meaning),
 		cmocka_unit_test(bad_flushes_are_refused_and_the_next_job_runs),

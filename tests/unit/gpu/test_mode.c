@@ -10,6 +10,8 @@
 
 /* Only a defect takes that long. */
 #define ALARM_SECONDS	30u
+/* Of a step: 32 instructions of 32 lanes, and what the PDS does for tasks. */
+#define MOST_REQUESTS	1500u
 
 static const struct job number = { .program = JOB_NUMBER, .group = 200, .groups = 77 };
 static const struct job add = { .program = JOB_ADD, .group = 192, .groups = 77 };
@@ -95,6 +97,9 @@ static void requests_of_a_job_are_counted_in_its_clients(void **state)
 	assert_int_equal(stream.first.requests, 0);
 	assert_int_equal(stream.slc.bypasses, stream.slc.requests);
 	assert_true(table.requests);
+	/* Those of the firmware's window, which the host changes without any operation. */
+	assert_true(table.slc.bypasses);
+	assert_true(table.slc.hits + table.slc.misses);
 	assert_true(code.requests);
 	assert_true(code.first.requests);
 	assert_true(read.requests);
@@ -176,6 +181,45 @@ static void requests_pass_the_bif_of_their_unit(void **state)
 			assert_int_equal(bif_of_request(fx, &r) / 2, usc / 4);
 		}
 	}
+	fx_destroy(fx);
+}
+
+static u64 all_requests(struct fixture *fx)
+{
+	struct hierarchy_client out;
+	u64 sum = 0;
+	u32 i;
+
+	for (i = 0; i < PUMICE_MEM_CLIENT_COUNT; i++) {
+		hierarchy_client_counters(fx->gpu->hierarchy, i, &out);
+		sum += out.requests;
+	}
+	return sum;
+}
+
+/*
+ * Without threads QEMU's main loop waits for a step, with threads the host for all that run. So
+ * each has about the time of one in fast mode, although each request takes some 0.5 us.
+ */
+static void requests_of_a_step_are_bounded(void **state)
+{
+	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 1 });
+	u64 before, now, most = 0, steps = 0;
+
+	(void)state;
+	job_map(fx);
+	fx_boot_proxy(fx);
+	assert_int_equal(pumice_gpu_set_mode(fx->gpu, "counted"), 0);
+	job_start(fx, &(struct job){ .program = JOB_COUNT, .group = 256, .groups = 64 });
+	for (now = all_requests(fx); cdm_status(fx->gpu->cdm)->busy; steps++) {
+		before = now;
+		pumice_gpu_poll(fx->gpu, 0);
+		now = all_requests(fx);
+		most = now - before > most ? now - before : most;
+	}
+	assert_int_equal(fx_fw_wait(fx, JOB_EVENTS), PUMICE_IC_PENDING__CDM_DONE__MASK);
+	assert_true(steps > 16);
+	assert_in_range(most, 1, MOST_REQUESTS);
 	fx_destroy(fx);
 }
 
@@ -345,6 +389,7 @@ int main(void)
 		cmocka_unit_test(requests_of_a_job_are_counted_in_its_clients),
 		cmocka_unit_test(atomic_operations_are_requests_of_their_client),
 		cmocka_unit_test(requests_pass_the_bif_of_their_unit),
+		cmocka_unit_test(requests_of_a_step_are_bounded),
 		cmocka_unit_test(a_change_drops_the_tlbs_once),
 		cmocka_unit_test(counts_are_the_same_each_time),
 		cmocka_unit_test(a_reset_empties_the_hierarchy),

@@ -179,14 +179,26 @@ static struct level_client *client_of(struct path *p, enum pumice_cache cache, u
 	return &p->client[client].second;
 }
 
+/* Return the bytes that a request reads or writes: a combined write may have gaps. */
+static u32 bytes_of(const struct path_piece *piece)
+{
+	u32 count = 0, byte;
+
+	if (piece->kind != SLC_WRITE)
+		return piece->to - piece->from;
+	for (byte = piece->from; byte < piece->to; byte++)
+		count += piece->written[byte];
+	return count;
+}
+
 static void count(struct path *p, enum pumice_cache cache, const struct path_piece *piece)
 {
 	struct level_client *client = client_of(p, cache, piece->client);
 
 	p->level[cache].requests.requests++;
-	p->level[cache].requests.bytes += piece->to - piece->from;
+	p->level[cache].requests.bytes += bytes_of(piece);
 	client->requests++;
-	client->bytes += piece->to - piece->from;
+	client->bytes += bytes_of(piece);
 }
 
 static void level_perform(struct path *p, enum pumice_cache cache, const struct path_piece *piece);
@@ -199,10 +211,10 @@ static void pass_on(struct path *p, enum pumice_cache cache, const struct path_p
 
 	if (piece->kind == SLC_READ) {
 		level->fills++;
-		level->read_bytes += piece->to - piece->from;
+		level->read_bytes += bytes_of(piece);
 	} else if (piece->kind == SLC_WRITE) {
 		level->writes++;
-		level->written_bytes += piece->to - piece->from;
+		level->written_bytes += bytes_of(piece);
 	}
 	if (cache == PUMICE_CACHE_DATA_L1)
 		level_perform(p, PUMICE_CACHE_DATA_L2, piece);
@@ -485,7 +497,9 @@ static void sweep(struct path *p, enum pumice_cache cache, struct path_store *st
 		sum->lines++;
 		if (drops) {
 			sum->lost_bytes += path_dirty_bytes(p, &line);
-			p->level[cache].dropped += cache != PUMICE_CACHE_SLC;
+			p->level[cache].dropped++;
+			if (cache == PUMICE_CACHE_SLC)
+				p->bank[bank].dropped++;
 			model_drop(&store->tags, way);
 			continue;
 		}
@@ -513,15 +527,16 @@ static void sweep_slc(struct path *p, const struct cache_range *range, bool drop
 		sweep(p, PUMICE_CACHE_SLC, &p->slc[i], i, range, drops, sum);
 }
 
-struct level_swept path_fence(struct path *p, u32 usc, enum hierarchy_scope scope)
+struct level_swept path_fence(struct path *p, u32 usc, enum hierarchy_scope scope, u32 ctx)
 {
+	const struct cache_range range = { .ctx = ctx, .first = 0, .last = ~0ull };
 	struct level_swept sum = { 0 };
 
 	flush(p, usc, 1);
 	if (scope >= HIERARCHY_GPU)
-		sweep_l2(p, usc / p->config.uscs, NULL, false, &sum);
+		sweep_l2(p, usc / p->config.uscs, &range, false, &sum);
 	if (scope == HIERARCHY_SYSTEM)
-		sweep_slc(p, NULL, false, &sum);
+		sweep_slc(p, &range, false, &sum);
 	return sum;
 }
 

@@ -69,7 +69,7 @@ void path_destroy(struct path *p);
 
 /* As the functions of hierarchy.h; requests are valid. */
 void path_request(struct path *p, const struct mem_request *request);
-struct level_swept path_fence(struct path *p, u32 usc, enum hierarchy_scope scope);
+struct level_swept path_fence(struct path *p, u32 usc, enum hierarchy_scope scope, u32 ctx);
 struct level_swept path_clean(struct path *p, u32 usc, enum hierarchy_scope scope,
 			      const struct cache_range *range);
 struct level_swept path_invalidate(struct path *p, u32 usc, enum hierarchy_scope scope,

@@ -67,6 +67,7 @@ static void cached(struct path *p, u32 bank, const struct path_piece *piece)
 	struct hierarchy_level *level = &p->level[PUMICE_CACHE_SLC];
 	struct slc_client *client = &p->client[piece->client].slc;
 	struct cache_result result;
+	bool filled = false;
 	u32 segment;
 
 	path_access(p, &p->slc[bank], piece, piece->kind == SLC_READ ? CACHE_READ : CACHE_WRITE,
@@ -88,9 +89,13 @@ static void cached(struct path *p, u32 bank, const struct path_piece *piece)
 	client->misses++;
 	for (segment = 0; segment < p->config.line_bytes / p->config.segment_bytes; segment++) {
 		/* An atomic operation needs the bytes that it changes. */
-		if (piece->kind != SLC_WRITE || !path_covers(p, piece, segment))
+		if (piece->kind != SLC_WRITE || !path_covers(p, piece, segment)) {
 			read_memory(p, bank, piece->client, p->config.segment_bytes);
+			filled = true;
+		}
 	}
+	p->bank[bank].fills += filled;
+	level->fills += filled;
 }
 
 void path_slc(struct path *p, u32 bif, const struct path_piece *piece)

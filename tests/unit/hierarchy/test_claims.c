@@ -332,16 +332,17 @@ static void fences_write_as_far_as_their_scope(void **state)
 {
 	(void)state;
 	request(PUMICE_MEM_CLIENT_USC_STORE, 0, BASE, config.line_bytes);
-	assert_int_equal(hierarchy_fence(h, 0, HIERARCHY_CORE).written_bytes, 0);
+	assert_int_equal(hierarchy_fence(h, 0, HIERARCHY_CORE, CACHE_ANY_CTX).written_bytes, 0);
 	assert_int_equal(of_level(PUMICE_CACHE_DATA_L2).requests.requests, 1);
 	assert_false(held(PUMICE_CACHE_SLC, 0, 0, BASE));
 	/* Another core's fence does not write it. */
-	hierarchy_fence(h, 4, HIERARCHY_GPU);
+	hierarchy_fence(h, 4, HIERARCHY_GPU, CACHE_ANY_CTX);
 	assert_false(held(PUMICE_CACHE_SLC, 0, 0, BASE));
-	assert_int_equal(hierarchy_fence(h, 0, HIERARCHY_GPU).written_bytes, config.line_bytes);
+	assert_int_equal(hierarchy_fence(h, 0, HIERARCHY_GPU, CACHE_ANY_CTX).written_bytes,
+			 config.line_bytes);
 	assert_true(held(PUMICE_CACHE_SLC, 0, 0, BASE));
 	assert_int_equal(of_level(PUMICE_CACHE_SLC).written_bytes, 0);
-	hierarchy_fence(h, 0, HIERARCHY_SYSTEM);
+	hierarchy_fence(h, 0, HIERARCHY_SYSTEM, CACHE_ANY_CTX);
 	assert_int_equal(of_level(PUMICE_CACHE_SLC).written_bytes, config.line_bytes);
 	assert_int_equal(of_client(PUMICE_MEM_CLIENT_USC_STORE).slc.written_bytes,
 			 config.line_bytes);
@@ -378,7 +379,7 @@ static void a_flush_loses_nothing(void **state)
 	for (scope = HIERARCHY_GROUP; scope <= HIERARCHY_SYSTEM; scope++) {
 		hierarchy_reset(h);
 		request(PUMICE_MEM_CLIENT_USC_STORE, 0, BASE, config.line_bytes);
-		hierarchy_fence(h, 0, HIERARCHY_GPU);
+		hierarchy_fence(h, 0, HIERARCHY_GPU, CACHE_ANY_CTX);
 		request(PUMICE_MEM_CLIENT_USC_STORE, 0, BASE + config.line_bytes,
 			config.line_bytes);
 		swept = hierarchy_flush(h, 0, scope, NULL);
@@ -487,8 +488,10 @@ static void invalid_requests_are_refused(void **state)
 	bad[7].write = true;
 	bad[8].client = PUMICE_MEM_CLIENT_TEXTURE;
 	bad[8].atomic = true;
-	for (i = 0; i < 9; i++)
+	for (i = 0; i < 9; i++) {
 		assert_false(hierarchy_request(h, &bad[i]));
+		assert_int_equal(hierarchy_invalid(h), i + 1);
+	}
 	assert_int_equal(of_client(PUMICE_MEM_CLIENT_USC_LOAD).requests, 0);
 	assert_true(hierarchy_request(h, &good));
 }

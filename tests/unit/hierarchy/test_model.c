@@ -192,8 +192,8 @@ static void random_operation(void)
 
 	switch (below(3)) {
 	case 0:
-		found = hierarchy_fence(run.h, usc, scope);
-		expected = path_fence(&run.path, usc, scope);
+		found = hierarchy_fence(run.h, usc, scope, some.ctx);
+		expected = path_fence(&run.path, usc, scope, some.ctx);
 		break;
 	case 1:
 		found = hierarchy_clean(run.h, usc, scope, range);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../../qemu-device/gpu/ipf/ipf.h"
+#include "../../../qemu-device/gpu/ipf/stream.h"
 #include "ta_fixture.h"
 
 #define PRIMS	600u
@@ -106,28 +106,32 @@ static bool read_prims(struct damage_fixture *w, struct mmu_tlb *tlb, struct ipf
 	return true;
 }
 
+static struct ipf_job job_of(struct damage_fixture *w, u32 limit)
+{
+	return (struct ipf_job){ &w->fx->scene, &w->fx->pb->mmu, w->used, limit };
+}
+
 /* Read a tile to its end (true), or to a fault. */
 static bool read_tile(struct damage_fixture *w, u32 t, enum pumice_fault *why)
 {
-	const struct ta_fixture *fx = w->fx;
+	const struct ipf_job job = job_of(w, 0);
 	struct mmu_tlb *tlb = calloc(1, sizeof(*tlb));
 	struct gpu_fault fault = { 0 };
 	u32 entries = 0, sequence = 0;
 	struct ipf_prims prims;
-	enum ipf_result result = IPF_FAULT;
-	struct ipf_tile tile;
+	struct ipf_stream stream;
+	enum ipf_result result;
 
-	if (ipf_tile_open(&tile, &fx->scene, &fx->pb->mmu, tlb, w->used, 0,
-			  t % fx->scene.tiles_x, t / fx->scene.tiles_x, &fault))
-		while ((result = ipf_next(&tile, &prims, &fault)) == IPF_PRIMS) {
-			assert_true(prims.header.sequence >= sequence);
-			sequence = prims.header.sequence;
-			assert_true(++entries < MOST);
-			if (!read_prims(w, tlb, &prims, &fault)) {
-				result = IPF_FAULT;
-				break;
-			}
+	ipf_stream_begin(&stream, t, true);
+	while ((result = ipf_stream_next(&stream, &job, tlb, &prims, &fault)) == IPF_PRIMS) {
+		assert_true(prims.header.sequence >= sequence);
+		sequence = prims.header.sequence;
+		assert_true(++entries < MOST);
+		if (!read_prims(w, tlb, &prims, &fault)) {
+			result = IPF_FAULT;
+			break;
 		}
+	}
 	free(tlb);
 	w->entries += entries;
 	if (result == IPF_END)
@@ -399,21 +403,22 @@ static void varyings_beyond_a_block_are_refused(void **state)
 static void sequences_ascend_and_a_limit_ends_them(void **state)
 {
 	static struct mmu_tlb tlb;
-	struct ipf_tile tile;
+	struct ipf_stream stream;
 	struct ipf_prims prims;
 	struct gpu_fault fault;
 	enum pumice_fault why;
 	struct damage_fixture w;
+	struct ipf_job job;
 	u32 limit, ref, all = 0, n;
 
 	(void)state;
 	damage_make(&w, PUMICE_PRIM_KIND_TRIANGLE);
 	for (limit = 0; limit < 22; limit++) {
-		assert_true(ipf_tile_open(&tile, &w.fx->scene, &w.fx->pb->mmu, &tlb, w.used,
-					  limit, 0, 0, &fault));
-		for (n = 0; ipf_next(&tile, &prims, &fault) == IPF_PRIMS; n++)
+		job = job_of(&w, limit);
+		ipf_stream_begin(&stream, 0, true);
+		for (n = 0; ipf_stream_next(&stream, &job, &tlb, &prims, &fault) == IPF_PRIMS; n++)
 			assert_true(!limit || prims.header.sequence < limit);
-		assert_int_equal(ipf_next(&tile, &prims, &fault), IPF_END);
+		assert_int_equal(ipf_stream_next(&stream, &job, &tlb, &prims, &fault), IPF_END);
 		all = limit ? all : n;
 		assert_true(limit == 1 ? !n : n <= all);
 		if (limit == 21)

@@ -15,6 +15,8 @@
 static u64 seed = NUMBER_SEED;
 static struct ipf_master master;
 static u64 clock;
+static const struct pm_scene scene = { .tiles_x = 1 };
+static const struct ipf_job job = { .scene = &scene };
 
 static bool add(u32 number)
 {
@@ -27,7 +29,7 @@ static u32 take(u32 core)
 {
 	struct ipf_work work;
 
-	if (!ipf_master_take(&master, core, &work, ++clock))
+	if (!ipf_master_take(&master, core, 0, &work, ++clock))
 		return UINT32_MAX;
 	assert_true(work.branch);
 	return work.x | (u32)work.y << 16;
@@ -57,6 +59,7 @@ static void tiles_are_for_the_core_with_the_fewest(void **state)
 		u32 count[PUMICE_MAX_CORES] = { 0 }, last = cores - 1, added = 0, all = 0;
 
 		ipf_master_init(&master, cores, depth);
+		ipf_master_begin(&master, &job, clock);
 		for (i = 0; i < STEPS; i++) {
 			const u32 core = number_random(&seed, cores);
 
@@ -85,6 +88,7 @@ static void a_faster_core_receives_more(void **state)
 
 	(void)state;
 	ipf_master_init(&master, 3, 4);
+	ipf_master_begin(&master, &job, clock);
 	for (time = 0; time < 600; time++) {
 		while (ipf_master_all(&master) < 12)
 			add(number++);
@@ -105,6 +109,7 @@ static void a_full_fifo_of_each_core_makes_tiles_wait(void **state)
 
 	(void)state;
 	ipf_master_init(&master, 2, 4);
+	ipf_master_begin(&master, &job, clock);
 	assert_true(ipf_master_low(&master));
 	for (i = 0; i < 8; i++)
 		assert_int_equal(add(i), i < 7);
@@ -130,13 +135,14 @@ static void occupancy_is_the_sum_of_tiles_over_time(void **state)
 
 	(void)state;
 	ipf_master_init(&master, 3, 4);
+	ipf_master_begin(&master, &job, clock);
 	for (i = 0; i <= STEPS; i++) {
 		const u32 all = ipf_master_all(&master), action = number_random(&seed, 64);
 		const u64 last = clock;
 
 		clock += number_random(&seed, 100);
 		if (!action || i == STEPS)
-			ipf_master_clear(&master, ++clock);
+			ipf_master_begin(&master, &job, ++clock);
 		else if (all < 12 && action < 40)
 			add(i);
 		else
@@ -159,12 +165,13 @@ static void a_tile_that_found_all_fifos_full_is_counted_once(void **state)
 
 	(void)state;
 	ipf_master_init(&master, cores, depth);
+	ipf_master_begin(&master, &job, clock);
 	for (i = 0; i < STEPS; i++) {
 		const u32 action = number_random(&seed, 64);
 		u64 waits = 0, occupancy = 0;
 
 		if (!action) {
-			ipf_master_clear(&master, ++clock);
+			ipf_master_begin(&master, &job, ++clock);
 			all = 0;
 			full = false;
 		} else if (all < cores * depth && action < 40) {
@@ -187,9 +194,10 @@ static void tiles_of_a_stopped_job_are_dropped(void **state)
 
 	(void)state;
 	ipf_master_init(&master, 3, 2);
+	ipf_master_begin(&master, &job, clock);
 	for (i = 0; i < 4; i++)
 		add(i);
-	ipf_master_clear(&master, ++clock);
+	ipf_master_begin(&master, &job, ++clock);
 	assert_int_equal(ipf_master_all(&master), 0);
 	for (i = 0; i < 3; i++)
 		assert_int_equal(take(i), UINT32_MAX);

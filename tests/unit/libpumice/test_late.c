@@ -104,6 +104,9 @@ static void data_used_without_a_wait_name_register_and_signal(void **state)
 		       ": sh4 is read before a wait for sig0, of");
 	assert_is_late("group_load sig1, r1[0], sh0, 40\nlocal_load32 r2, [one], r1 + 156\n",
 		       ": byte 156 of local memory is read before a wait for sig1, of");
+	assert_is_late("group_store sig1, r1[0], sh0, 40\nlocal_store32 [one], r1 + 152, r1\n",
+		       ": byte 152 of local memory is written before a wait for sig1, of the "
+		       "access that loads or copies it\n");
 }
 
 static void a_program_that_waits_has_its_data(void **state)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Other versions: error texts for programs linked before 0.5, of which some fits into their
- * buffers; devices without render control lists.
+ * buffers; devices without render control lists, and without operations on caches.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -81,11 +81,58 @@ static void a_device_without_lists_gets_the_record(void **state)
 	pumice_device_close(dev);
 }
 
+/* Instead of a job that ends with a fault at the command or instruction. */
+static void a_device_without_cache_operations_refuses_them(void **state)
+{
+	static const char *const programs[] = {
+		"cache_clean system\nend\n", "cache_invalidate core\nend\n",
+		"mem_fence core\nend\n", "mem_fence device\nend\n",
+	};
+	struct pumice_stream *stream;
+	struct pumice_kernel *kernel;
+	struct pumice_device *dev;
+	struct pumice_vm *vm;
+	u32 older, n;
+
+	(void)state;
+	assert_int_equal(pumice_device_open("inproc:threads=0,ram=64", &dev, NULL, 0), 0);
+	assert_int_equal(pumice_vm_create(dev, &vm), 0);
+	assert_int_equal(pumice_stream_create(vm, 4096, &stream), 0);
+	for (older = 0; older < 2; older++) {
+		const int refused = older ? -EOPNOTSUPP : 0;
+
+		dev->info.version = older ? 0x20008 : 0x20009;
+		assert_int_equal(pumice_stream_flush(stream, 0), 0);
+		assert_int_equal(pumice_stream_flush(stream, PUMICE_FLUSH_DATA | PUMICE_FLUSH_CODE),
+				 0);
+		assert_int_equal(pumice_stream_flush(stream, PUMICE_FLUSH_CLEAN), refused);
+		if (older)
+			assert_non_null(strstr(device_error(dev), "need register map 2.9; the device has 2.8"));
+		assert_int_equal(pumice_stream_flush(stream, PUMICE_FLUSH_INVALIDATE), refused);
+		assert_int_equal(pumice_stream_flush(stream, PUMICE_FLUSH_DATA | PUMICE_FLUSH_GPU),
+				 refused);
+		assert_int_equal(pumice_stream_vdm_flush(stream, PUMICE_FLUSH_DATA), refused);
+		assert_int_equal(pumice_stream_pdm_flush(stream, PUMICE_FLUSH_DATA), refused);
+		assert_int_equal(pumice_stream_tdm_flush(stream, PUMICE_FLUSH_DATA), refused);
+		for (n = 0; n < sizeof(programs) / sizeof(programs[0]); n++) {
+			int ret = pumice_kernel_assemble(vm, "caches", programs[n], &kernel);
+
+			assert_int_equal(ret, n < 3 ? refused : 0);
+			if (!ret)
+				pumice_kernel_destroy(kernel);
+		}
+	}
+	pumice_stream_destroy(stream);
+	pumice_vm_destroy(vm);
+	pumice_device_close(dev);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_former_error_text_ends_with_a_line_or_character),
 		cmocka_unit_test(a_device_without_lists_gets_the_record),
+		cmocka_unit_test(a_device_without_cache_operations_refuses_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,7 +113,7 @@ static void a_part_of_a_line_reads_its_rest(void **state)
 	lines_check(&lines, 0, LEVEL_READ, BASE + 64, 64);
 }
 
-/* The write has the bytes between, but covers none of the segments. */
+/* The write spans the bytes between, but covers none of the segments, and has 8 bytes. */
 static void bytes_apart_are_one_write(void **state)
 {
 	(void)state;
@@ -121,7 +121,7 @@ static void bytes_apart_are_one_write(void **state)
 	store(0, BASE + 124, 4);
 	mcu_flush(mcu, 0);
 	assert_int_equal(l1_of_line(BASE).requests, 1);
-	assert_int_equal(l1_of_line(BASE).bytes, LINE);
+	assert_int_equal(l1_of_line(BASE).bytes, 8);
 	lines_check(&lines, 0, LEVEL_READ, BASE, LINE);
 }
 

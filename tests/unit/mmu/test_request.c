@@ -51,6 +51,7 @@ static void assert_requests(struct record *r, u32 walks, u64 va, u64 bytes,
 		assert_int_equal(r->request[i].unit, PUMICE_UNIT_NONE);
 		assert_int_equal(r->request[i].access, READ);
 		assert_int_equal(r->request[i].bytes, sizeof(u64));
+		assert_int_equal(r->request[i].ctx, CTX);
 	}
 	assert_int_equal(last->unit, PUMICE_UNIT_USC_DATA);
 	assert_int_equal(last->place, 7);

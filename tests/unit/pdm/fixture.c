@@ -82,8 +82,14 @@ static void no_fault(void *opaque, const struct gpu_fault *fault)
 	fail();
 }
 
+static void no_room(void *opaque, unsigned int core)
+{
+	(void)opaque;
+	(void)core;
+}
+
 static const struct pds_ops pds_ops = { .ended = no_work_group, .fault = no_fault,
-					.room = no_group };
+					.room = no_room };
 
 /* ------------------------------------------------------------ making */
 

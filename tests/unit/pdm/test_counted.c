@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Requests of a frame to the memory hierarchy: hidden-surface removal reduces those for texels. */
+/*
+ * Requests of a frame to the memory hierarchy: hidden-surface removal reduces those for texels; the
+ * master IPF reads the lists of tiles, and cores read primitives.
+ */
 #include "fixture.h"
 
 #include "../../../qemu-device/gpu/hierarchy/hierarchy.h"
@@ -100,10 +103,77 @@ static void hidden_surface_removal_reduces_reads_of_textures(void **state)
 	assert_true(opaque.slc.read_bytes <= all.slc.read_bytes);
 }
 
+/* ------------------------------------------------------------ lists and primitives */
+
+#define CORES	4u
+#define TILES	9u	/* of FX_MAX_SIZE pixels, in tiles of 32 x 32 */
+
+static struct fixture many;
+static u64 read_bytes[PUMICE_MEM_CLIENT_COUNT][PUMICE_MAX_CORES + 1];	/* by place */
+
+static void count(void *opaque, const struct mmu_request *r)
+{
+	(void)opaque;
+	if (r->unit != PUMICE_UNIT_NONE)
+		read_bytes[pumice_client_find(r->unit, r->access, r->kind)][r->place] += r->bytes;
+}
+
+/* Region headers of all cores; entries with the headers of their blocks; ends of chunks. */
+static u64 bytes_of_lists(void)
+{
+	u64 sum = 0;
+	u32 core, t;
+
+	for (core = 0; core < CORES; core++)
+		for (t = 0; t < TILES; t++) {
+			const u32 n = many.stream[core][t].count;
+
+			assert_true(n);
+			sum += PUMICE_REGION_WORDS * 4 +
+			       n * (PUMICE_TILE_ENTRY_WORDS + PUMICE_PRIM_BLOCK_WORDS) * 4ull +
+			       (n + 6) / 7 * 8;
+		}
+	return sum;
+}
+
+/* Each word of a list is read once, by no core, whichever core renders the tile. */
+static void the_master_reads_lists_for_all_cores(void **state)
+{
+	const struct scene_prim prim = { .triangle = { .x = { 0, FX_MAX_SIZE * 512, 0 },
+						       .y = { 0, 0, FX_MAX_SIZE * 512 } } };
+	const struct pumice_isp_state isp = scene_usual_isp();
+	u64 of_cores = 0;
+	u32 i;
+
+	(void)state;
+	fx_open(&many, CORES);
+	scene_begin_square(&many, FX_MAX_SIZE);
+	scene_set_object(&many, 0, &isp, FX_BLEND, false);
+	for (i = 0; i < 11 * CORES; i++)
+		scene_draw(&many, 0, &prim, 1);
+	scene_end(&many, true);
+	mmu_set_request(&many.mmu, count, NULL);
+	fx_start(&many, false);
+	fx_run(&many);
+	mmu_set_request(&many.mmu, NULL, NULL);
+	assert_int_equal(many.end, DM_DONE);
+	assert_int_equal(read_bytes[PUMICE_MEM_CLIENT_IPF_READ][0], bytes_of_lists());
+	assert_int_equal(read_bytes[PUMICE_MEM_CLIENT_IPF_PRIM][0], 0);
+	for (i = 1; i <= CORES; i++) {
+		assert_int_equal(read_bytes[PUMICE_MEM_CLIENT_IPF_READ][i], 0);
+		assert_true(read_bytes[PUMICE_MEM_CLIENT_IPF_PRIM][i]);
+		of_cores += read_bytes[PUMICE_MEM_CLIENT_IPF_PRIM][i];
+	}
+	assert_int_equal(of_cores, TILES * 11 * CORES *
+		     (PUMICE_PRIM_INDEX_WORDS + 3 * PUMICE_PRIM_VERTEX_WORDS) * 4);
+	fx_close(&many);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hidden_surface_removal_reduces_reads_of_textures),
+		cmocka_unit_test(the_master_reads_lists_for_all_cores),
 	};
 
 	return cmocka_run_group_tests_name("pdm counted", tests, open_fixture, close_fixture);

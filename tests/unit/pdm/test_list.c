@@ -544,6 +544,49 @@ static void flushes_wait_for_the_tiles_before_them(void **state)
 	}
 }
 
+/* The GPU is to be parked from now on. */
+static void flush_and_stop(void *opaque, const struct mmu_cache_op *op)
+{
+	_Atomic bool *stop = opaque;
+
+	(void)op;
+	flushes++;
+	*stop = true;
+}
+
+/* An operation may take as long as all lines of the caches: steps stop between two of them. */
+static void a_flush_ends_a_piece_of_the_list(void **state)
+{
+	_Atomic bool stop;
+	u32 before, i;
+
+	(void)state;
+	fx_open(&fx, 1);
+	mmu_set_cache_op(&fx.mmu, flush_and_stop, &stop);
+	flushes = 0;
+	make_scene();
+	control_begin(&fx, FX_CONTROL);
+	for (i = 0; i < 8; i++)
+		put_flush();
+	for (i = 0; i < TILES * TILES; i++) {
+		control_tile(&fx, i % TILES, i / TILES);
+		control_branch(&fx);
+		control_store(&fx, i + 1 == TILES * TILES);
+	}
+	fx_start(&fx, false);
+	for (i = 0; i < 1000 && flushes < 8; i++) {
+		before = flushes;
+		stop = false;
+		pdm_core_step(fx.pdm, 0, &stop);
+		assert_true(flushes - before <= 1);
+	}
+	assert_int_equal(flushes, 8);
+	fx_run(&fx);
+	assert_int_equal(fx.end, DM_DONE);
+	assert_int_equal(flushes, 8);
+	fx_close(&fx);
+}
+
 /* ------------------------------------------------------------ lists that are refused */
 
 /* Run the list: it must fault at the command at an offset. */
@@ -842,6 +885,7 @@ int main(void)
 		cmocka_unit_test(the_page_after_the_list_is_not_read),
 		cmocka_unit_test(commands_cross_pages),
 		cmocka_unit_test(flushes_wait_for_the_tiles_before_them),
+		cmocka_unit_test(a_flush_ends_a_piece_of_the_list),
 		cmocka_unit_test(unknown_commands_and_reserved_bits),
 		cmocka_unit_test(bad_flushes),
 		cmocka_unit_test(misaligned_addresses),

@@ -46,7 +46,7 @@ static u64 places_of(enum pumice_mem_client client)
 /* Records of the frame are those of objects, too, and are read by the master. */
 static void assert_places(void)
 {
-	assert_int_equal(places_of(PUMICE_MEM_CLIENT_IPF_READ) & ~CORES, 0);
+	assert_int_equal(places_of(PUMICE_MEM_CLIENT_IPF_PRIM), CORES);
 	assert_int_equal(places_of(PUMICE_MEM_CLIENT_PB_READ), CORES);
 	assert_int_equal(places_of(PUMICE_MEM_CLIENT_ISP_STATE) | MASTER, CORES | MASTER);
 	assert_int_equal(places_of(PUMICE_MEM_CLIENT_TSP_STATE) | MASTER, CORES | MASTER);

@@ -59,8 +59,9 @@ static void fx_fault(void *opaque, const struct gpu_fault *fault)
 	fx->fault = *fault;
 }
 
-static void fx_room(void *opaque)
+static void fx_room(void *opaque, unsigned int core)
 {
+	(void)core;
 	((struct fixture *)opaque)->room++;
 }
 
@@ -122,6 +123,7 @@ struct fixture *fx_create_for(unsigned int uscs, const struct fx_stores *stores,
 	fx->cache.locked = &fx->locked;
 	make_memory(fx);
 	fx->uscs = uscs;
+	fx->cores = (uscs + per_core - 1) / per_core;
 	fx->pds = pds_create(&config);
 	assert_non_null(fx->pds);
 	for (i = 0; i < uscs; i++) {
@@ -227,6 +229,9 @@ void fx_end(struct fixture *fx)
 	if (!fx->begun)
 		return;
 	fx->begun = false;
+	if (fx->filling)
+		pds_groups_drop(fx->pds, fx->core);
+	fx->filling = false;
 	fx_lock(fx);
 	pds_launch_end(fx->pds);
 	fx_unlock(fx);
@@ -242,16 +247,46 @@ enum pds_result fx_group(struct fixture *fx, u32 x, u32 y, u32 z, u64 linear)
 	return result;
 }
 
+/* Claim room for a group on the core with the fewest waves that has some, round robin. */
+static bool claim_group(struct fixture *fx)
+{
+	u32 tried = 0;
+	unsigned int i, n, core;
+
+	for (;;) {
+		core = fx->cores;
+		for (i = 0; i < fx->cores; i++) {
+			n = (fx->next_core + i) % fx->cores;
+			if (!(tried >> n & 1) &&
+			    (core == fx->cores ||
+			     pds_core_waves(fx->pds, n) < pds_core_waves(fx->pds, core)))
+				core = n;
+		}
+		if (core == fx->cores)
+			return false;
+		if (pds_groups_claim(fx->pds, core, 1)) {
+			fx->core = core;
+			fx->next_core = (core + 1) % fx->cores;
+			return true;
+		}
+		tried |= 1u << core;
+	}
+}
+
 enum pds_result fx_group_piece(struct fixture *fx, u32 x, u32 y, u32 z, u64 linear)
 {
 	const u32 id[3] = { x, y, z };
 	enum pds_result result;
 
 	memset(&fx->fault, 0xa5, sizeof(fx->fault));
-	fx_lock(fx);
-	pds_tick(fx->pds);
-	result = pds_group(fx->pds, id, linear, &fx->fault);
-	fx_unlock(fx);
+	if (!fx->filling && !claim_group(fx))
+		return PDS_WAIT;
+	fx->filling = true;
+	result = pds_group_fill(fx->pds, fx->core, id, linear, &fx->fault);
+	if (result == PDS_MORE)
+		return result;
+	fx->filling = false;
+	pds_groups_start(fx->pds, fx->core);
 	return result;
 }
 

@@ -55,7 +55,7 @@ struct fixture {
 	struct mmu mmu;
 	struct usc_program_cache cache;
 	struct testtrace trace;	/* of the PDS; disabled */
-	unsigned int uscs;
+	unsigned int uscs, cores;
 	struct usc *usc[PDS_MAX_USCS];
 	struct pds *pds;
 	u8 *data;		/* host memory of FX_DATA */
@@ -63,6 +63,9 @@ struct fixture {
 
 	bool locked;		/* the device lock, */
 	u32 locks;		/* and how often it was acquired */
+	bool filling;		/* a group, on this core: */
+	unsigned int core;
+	unsigned int next_core;	/* of the round robin */
 	bool begun;		/* a launch that fx_end() has not ended */
 	unsigned int wakes[PDS_MAX_USCS];
 	unsigned int ends;	/* calls of ended */
@@ -103,10 +106,11 @@ void fx_program_words(struct fixture *fx, struct pds_launch *launch, const u32 *
 /* Write a program that only starts a task. */
 void fx_program_empty(struct fixture *fx, struct pds_launch *launch);
 
-/* Calls into the PDS with the lock held; a fault is stored in fx->fault. */
+/* Calls into the PDS, with the lock held if they need it; a fault is stored in fx->fault. */
 bool fx_begin(struct fixture *fx, const struct pds_launch *launch);
 /* Does nothing when no launch is begun. */
 void fx_end(struct fixture *fx);
+/* Claim room on any core, fill and start a group. */
 enum pds_result fx_group(struct fixture *fx, u32 x, u32 y, u32 z, u64 linear);
 /* The same, a piece of it. */
 enum pds_result fx_group_piece(struct fixture *fx, u32 x, u32 y, u32 z, u64 linear);

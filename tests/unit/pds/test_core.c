@@ -160,7 +160,7 @@ static void start(struct dispatch *d)
 {
 	const u32 n = atomic_load(&d->started);
 
-	d->epoch[n] = pds_order_enter(&d->order);
+	d->epoch[n] = pds_order_epoch(&d->order);
 	atomic_store(&d->started, n + 1);
 }
 
@@ -172,7 +172,7 @@ static void hold(struct dispatch *d, u32 n)
 		sched_yield();
 	pthread_mutex_lock(&d->order.lock);
 	d->before[n] = atomic_load(&d->started);
-	assert_int_equal(pds_order_hold(&d->order, &place), n + 1);
+	assert_int_equal(pds_order_hold(&d->order, &place, d->before[n] + n), n + 1);
 	pthread_mutex_unlock(&d->order.lock);
 	resolve(d);
 }

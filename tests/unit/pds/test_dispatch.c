@@ -26,7 +26,7 @@ static u32 fill(struct fixture *fx)
 
 static void groups_are_dispatched_to_the_usc_with_the_fewest_waves(void **state)
 {
-	struct fixture *fx = fx_create(4, NULL);
+	struct fixture *fx = fx_create(2, NULL);
 	struct pds_launch launch = fx_launch(64, 1, 1);
 	u32 i;
 
@@ -35,24 +35,24 @@ static void groups_are_dispatched_to_the_usc_with_the_fewest_waves(void **state)
 	assert_true(fx_begin(fx, &launch));
 	for (i = 0; i < 12; i++) {
 		assert_int_equal(fx_group(fx, i, 0, 0, i), PDS_STARTED);
-		assert_int_equal(fx->usc[i % 4]->started, i / 4 + 1);
+		assert_int_equal(fx->usc[i % 2]->started, i / 2 + 1);
 		/* One that has groups needs no other wake-up. */
-		assert_int_equal(fx->wakes[i % 4], 1);
+		assert_int_equal(fx->wakes[i % 2], 1);
 	}
-	/* Two end on USC 2: the next two are dispatched there. */
-	fake_usc_finish(fx->usc[2], fake_usc_oldest(fx->usc[2]));
-	fake_usc_finish(fx->usc[2], fake_usc_oldest(fx->usc[2]));
+	/* Two end on USC 1: the next two are dispatched there. */
+	fake_usc_finish(fx->usc[1], fake_usc_oldest(fx->usc[1]));
+	fake_usc_finish(fx->usc[1], fake_usc_oldest(fx->usc[1]));
 	assert_int_equal(fx_group(fx, 12, 0, 0, 12), PDS_STARTED);
 	assert_int_equal(fx_group(fx, 13, 0, 0, 13), PDS_STARTED);
-	assert_int_equal(fx->usc[2]->started, 5);
-	assert_int_equal(fx->usc[0]->started + fx->usc[1]->started + fx->usc[3]->started, 9);
+	assert_int_equal(fx->usc[1]->started, 8);
+	assert_int_equal(fx->usc[0]->started, 6);
 	fx_destroy(fx);
 }
 
 /* If the GPU is idle between two groups, not all of them are dispatched to USC 0. */
 static void equal_uscs_are_used_round_robin_and_a_reset_starts_over(void **state)
 {
-	struct fixture *fx = fx_create(3, NULL);
+	struct fixture *fx = fx_create(2, NULL);
 	struct pds_launch launch = fx_launch(64, 1, 1);
 	u32 i;
 
@@ -61,7 +61,7 @@ static void equal_uscs_are_used_round_robin_and_a_reset_starts_over(void **state
 	assert_true(fx_begin(fx, &launch));
 	for (i = 0; i < 8; i++) {
 		assert_int_equal(fx_group(fx, i, 0, 0, i), PDS_STARTED);
-		assert_int_equal(fx->usc[i % 3]->running, 1);
+		assert_int_equal(fx->usc[i % 2]->running, 1);
 		assert_true(fx_finish_oldest(fx));
 	}
 	fx->begun = false;
@@ -69,50 +69,6 @@ static void equal_uscs_are_used_round_robin_and_a_reset_starts_over(void **state
 	assert_true(fx_begin(fx, &launch));
 	assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_STARTED);
 	assert_int_equal(fx->usc[0]->running, 1);
-	fx_destroy(fx);
-}
-
-/*
- * Preferred USCs get the groups for which they have room; then others do. The last groups, as many
- * as all USCs have tasks, are dispatched to those with the fewest waves.
- */
-static void groups_go_to_preferred_uscs_except_the_last_ones(void **state)
-{
-	const struct fx_stores stores = { .tasks = 12 };
-	struct fixture *fx = fx_create(4, &stores);
-	struct pds_launch launch = fx_launch(1, 1, 1);
-	u32 i;
-
-	(void)state;
-	launch.grid.groups_x = 20 + 4 * 12;
-	fx_program_empty(fx, &launch);
-	assert_true(fx_begin(fx, &launch));
-	pds_prefer(fx->pds, 1u << 1 | 1u << 3);
-	for (i = 0; i < 20; i++) {
-		assert_int_equal(fx_group(fx, i, 0, 0, i), PDS_STARTED);
-		assert_int_equal(fx->usc[i % 2 ? 3 : 1]->started, i / 2 + 1);
-	}
-	for (; i < 20 + 18; i++)
-		assert_int_equal(fx_group(fx, i, 0, 0, i), PDS_STARTED);
-	assert_int_equal(fx->usc[0]->started, 9);
-	assert_int_equal(fx->usc[2]->started, 9);
-	fx_destroy(fx);
-}
-
-static void full_preferred_uscs_leave_groups_to_others(void **state)
-{
-	struct fixture *fx = fx_create(2, NULL);
-	struct pds_launch launch = fx_launch(1, 1, 1);
-	u32 n;
-
-	(void)state;
-	launch.grid.groups_x = 10000;
-	fx_program_empty(fx, &launch);
-	assert_true(fx_begin(fx, &launch));
-	pds_prefer(fx->pds, 1u << 1);
-	n = fill(fx);
-	assert_int_equal(fx->usc[0]->started, n / 2);
-	assert_int_equal(fx->usc[1]->started, n / 2);
 	fx_destroy(fx);
 }
 
@@ -419,11 +375,11 @@ static void abort_reaches_only_uscs_with_groups(void **state)
 	assert_int_equal(fx_group(fx, 1, 0, 0, 1), PDS_STARTED);
 	fx_abort(fx);
 	assert_true(fx->usc[0]->aborted);
-	assert_true(fx->usc[1]->aborted);
-	assert_false(fx->usc[2]->aborted);
+	assert_true(fx->usc[2]->aborted);
+	assert_false(fx->usc[1]->aborted);
 	assert_int_equal(fx->wakes[0], 2);
-	assert_int_equal(fx->wakes[1], 2);
-	assert_int_equal(fx->wakes[2], 0);
+	assert_int_equal(fx->wakes[2], 2);
+	assert_int_equal(fx->wakes[1], 0);
 	assert_int_equal(pds_groups(fx->pds), 2);	/* until the USCs end them */
 	fx_destroy(fx);
 }
@@ -656,7 +612,7 @@ static void a_group_with_many_reads_is_filled_in_pieces(void **state)
 }
 
 /* A group with many registers is filled task by task, for any program. */
-static void a_group_of_many_registers_is_filled_without_the_device_lock(void **state)
+static void a_group_of_many_registers_is_filled_in_pieces(void **state)
 {
 	static const struct fx_stores stores = {
 		.unified_bytes = 1u << 20, .common_bytes = 1024, .local_bytes = 4096,
@@ -664,45 +620,24 @@ static void a_group_of_many_registers_is_filled_without_the_device_lock(void **s
 	struct fixture *fx = fx_create(1, &stores);
 	struct pds_launch launch = fx_launch(PUMICE_GROUP_INSTANCES, 1, 1);
 	enum pds_result result;
-	u32 pieces = 0, locks;
+	u32 pieces = 0;
 
 	(void)state;
 	launch.state.attrs = 128;	/* 512 KiB */
 	fx_program_empty(fx, &launch);
 	assert_true(fx_begin(fx, &launch));
-	locks = fx->locks;
 	while ((result = fx_group_piece(fx, 0, 0, 0, 0)) == PDS_MORE)
 		pieces++;
 	assert_int_equal(result, PDS_STARTED);
 	assert_int_equal(pieces, PUMICE_GROUP_TASKS - 1);
-	/* By the caller for each piece, and again after it. */
-	assert_int_equal(fx->locks - locks, 2 * PUMICE_GROUP_TASKS);
-	fx_destroy(fx);
-}
-
-/* One that is not quick does not delay those that wait for the lock. */
-static void a_group_of_twice_the_registers_is_filled_without_the_lock(void **state)
-{
-	struct fixture *fx = fx_create(1, NULL);
-	struct pds_launch launch = fx_launch(PUMICE_GROUP_INSTANCES, 1, 1);
-	u32 locks;
-
-	(void)state;
-	launch.state.attrs = 16;
-	fx_program_empty(fx, &launch);
-	assert_true(fx_begin(fx, &launch));
-	assert_int_equal(pds_launch_cost(fx->pds), 2);
-	locks = fx->locks;
-	assert_int_equal(fx_group_piece(fx, 0, 0, 0, 0), PDS_STARTED);
-	assert_int_equal(fx->locks - locks, 2);	/* by the caller, and after it was filled */
 	fx_destroy(fx);
 }
 
 /* Each instance reads; seven reads are few. */
-static void a_group_of_eight_reads_is_filled_without_the_lock(void **state)
+static void the_cost_of_a_group_grows_with_its_reads(void **state)
 {
 	const struct pumice_pds_insn insns[] = { DMA(V, 0, 1, FX_DATA, 8), TASK, END };
-	u32 instances, locks;
+	u32 instances;
 
 	(void)state;
 	for (instances = 7; instances <= 8; instances++) {
@@ -713,27 +648,8 @@ static void a_group_of_eight_reads_is_filled_without_the_lock(void **state)
 		fx_program(fx, &launch, insns, 3);
 		assert_true(fx_begin(fx, &launch));
 		assert_int_equal(pds_launch_cost(fx->pds), instances == 8 ? 2 : 1);
-		locks = fx->locks;
-		assert_int_equal(fx_group_piece(fx, 0, 0, 0, 0), PDS_STARTED);
-		assert_int_equal(fx->locks - locks, instances == 8 ? 2 : 1);
 		fx_destroy(fx);
 	}
-}
-
-/* The usual group: claim, fill and start are one section of the device lock. */
-static void a_group_of_few_registers_is_started_without_dropping_the_lock(void **state)
-{
-	struct fixture *fx = fx_create(1, NULL);
-	struct pds_launch launch = fx_launch(PUMICE_TASK_INSTANCES, 1, 1);
-	u32 locks;
-
-	(void)state;
-	fx_program_empty(fx, &launch);
-	assert_true(fx_begin(fx, &launch));
-	locks = fx->locks;
-	assert_int_equal(fx_group_piece(fx, 0, 0, 0, 0), PDS_STARTED);
-	assert_int_equal(fx->locks - locks, 1);	/* by the caller */
-	fx_destroy(fx);
 }
 
 /* A launch whose program is loaded in pieces begins once, and can be cancelled between two. */
@@ -807,8 +723,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(groups_are_dispatched_to_the_usc_with_the_fewest_waves),
 		cmocka_unit_test(equal_uscs_are_used_round_robin_and_a_reset_starts_over),
-		cmocka_unit_test(groups_go_to_preferred_uscs_except_the_last_ones),
-		cmocka_unit_test(full_preferred_uscs_leave_groups_to_others),
 		cmocka_unit_test(dispatch_is_reproducible),
 		cmocka_unit_test(a_group_is_described_to_its_usc),
 		cmocka_unit_test(local_memory_starts_at_the_first_bank),
@@ -828,10 +742,8 @@ int main(void)
 		cmocka_unit_test(a_group_waits_when_sixty_four_uscs_have_no_local_memory),
 		cmocka_unit_test(random_launches_lose_and_overlap_nothing),
 		cmocka_unit_test(a_group_with_many_reads_is_filled_in_pieces),
-		cmocka_unit_test(a_group_of_many_registers_is_filled_without_the_device_lock),
-		cmocka_unit_test(a_group_of_twice_the_registers_is_filled_without_the_lock),
-		cmocka_unit_test(a_group_of_eight_reads_is_filled_without_the_lock),
-		cmocka_unit_test(a_group_of_few_registers_is_started_without_dropping_the_lock),
+		cmocka_unit_test(a_group_of_many_registers_is_filled_in_pieces),
+		cmocka_unit_test(the_cost_of_a_group_grows_with_its_reads),
 		cmocka_unit_test(a_launch_begins_when_its_program_is_loaded),
 		cmocka_unit_test(each_group_may_be_of_a_launch_of_its_own),
 	};

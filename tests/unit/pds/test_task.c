@@ -199,7 +199,7 @@ static void a_pause_of_compute_ends_its_waits(void **state)
 	fake_usc_finish(t->fx->usc[PER_CORE], fake_usc_oldest(t->fx->usc[PER_CORE]));
 	assert_int_equal(stage_task_claim(t, PDS_DM_VDM, 1, 32, 1, &place), PDS_WAIT);
 	fx_lock(t->fx);
-	pds_launch_pause(t->fx->pds);
+	pds_groups_leave(t->fx->pds, 1);
 	fx_unlock(t->fx);
 	assert_int_equal(t->owner[PDS_DM_VDM].room[1], 1);
 	assert_int_equal(stage_task_claim(t, PDS_DM_VDM, 1, 32, 1, &place), PDS_STARTED);

@@ -429,6 +429,37 @@ static u32 random_command(struct fixture *fx, u32 type, u32 *at)
 	return words[type];
 }
 
+static void count_bytes(void *opaque, const struct mmu_request *request)
+{
+	if (request->unit != PUMICE_UNIT_NONE)	/* else a walk of the MMU */
+		*(u64 *)opaque += request->bytes;
+}
+
+/* In detailed modes the requests for a piece take longer than the copy: one piece is a step. */
+static void steps_are_a_piece_in_detailed_modes(void **state)
+{
+	static const _Atomic bool stop;
+	u64 before, bytes = 0, most = 0;
+	struct fixture fx;
+
+	(void)state;
+	fx_setup(&fx);
+	mmu_set_request(&fx.mmu, count_bytes, &bytes);
+	fx_copy(&fx, DATA, DATA + 3000000, 1000000);
+	fx_halt(&fx);
+	fx_start(&fx);
+	while (!fx.ends) {
+		before = bytes;
+		ptla_step(fx.ptla, 0, &stop);
+		most = bytes - before > most ? bytes - before : most;
+	}
+	assert_int_equal(fx.end, DM_DONE);
+	assert_true(bytes >= 2 * 1000000);
+	/* Both sides of 64 KiB. */
+	assert_in_range(most, 65536, 2 * 65536);
+	fx_teardown(&fx);
+}
+
 /* Random streams and structures: they end, fault or are aborted. */
 static void random_streams_do_no_harm(void **state)
 {
@@ -522,6 +553,35 @@ static void flushes_run_between_the_copies_around_them(void **state)
 	}
 }
 
+static void count_flush(void *opaque, const struct mmu_cache_op *op)
+{
+	(void)op;
+	++*(u32 *)opaque;
+}
+
+/* The step has the device lock, and an operation may take as long as all lines of the caches. */
+static void a_flush_ends_the_step_in_detailed_modes(void **state)
+{
+	const _Atomic bool stop = false;
+	struct fixture fx;
+	u32 count = 0, n;
+
+	(void)state;
+	fx_setup(&fx);
+	mmu_set_cache_op(&fx.mmu, count_flush, &count);
+	for (n = 0; n < 8; n++)
+		put_flush(&fx, flush_word(0, true, false));
+	fx_halt(&fx);
+	fx_start(&fx);
+	for (n = 1; n <= 8; n++) {
+		assert_true(ptla_step(fx.ptla, 0, &stop));
+		assert_int_equal(count, n);
+	}
+	while (!fx.ends)
+		ptla_step(fx.ptla, 0, &stop);
+	fx_teardown(&fx);
+}
+
 /* Scopes beyond the last one, and reserved bits; the next job runs. */
 static void bad_flushes_fault(void **state)
 {
@@ -550,12 +610,14 @@ int main(void)
 		cmocka_unit_test(commands_run_in_sequence),
 		cmocka_unit_test(bad_commands_fault),
 		cmocka_unit_test(flushes_run_between_the_copies_around_them),
+		cmocka_unit_test(a_flush_ends_the_step_in_detailed_modes),
 		cmocka_unit_test(bad_flushes_fault),
 		cmocka_unit_test(streams_begin_at_words),
 		cmocka_unit_test(faults_within_copies_report_the_address),
 		cmocka_unit_test(aborts_stop_endless_streams),
 		cmocka_unit_test(a_reset_drops_both_levels_of_the_tlbs),
 		cmocka_unit_test(steps_are_bounded),
+		cmocka_unit_test(steps_are_a_piece_in_detailed_modes),
 		cmocka_unit_test(random_streams_do_no_harm),
 	};
 

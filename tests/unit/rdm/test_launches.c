@@ -504,6 +504,28 @@ static void a_flush_waits_for_the_launches_before_it(void **state)
 	rdmfx_destroy(fx);
 }
 
+/* The step has the device lock, and an operation may take as long as all lines of the caches. */
+static void a_flush_ends_the_step_in_detailed_modes(void **state)
+{
+	u32 n;
+
+	(void)state;
+	mmu_set_cache_op(&fx->mmu, flushed, NULL);
+	flushes = 0;
+	for (n = 0; n < 8; n++)
+		put_flush(fx, 0);
+	put_halt(fx);
+	rdmfx_start(fx);
+	for (n = 1; n <= 8; n++) {
+		rdmfx_step(fx);
+		assert_true(flushes <= n);
+	}
+	rdmfx_run(fx);
+	assert_int_equal(fx->end, DM_DONE);
+	assert_int_equal(flushes, 8);
+	rdmfx_destroy(fx);
+}
+
 static void bad_flushes_are_refused(void **state)
 {
 	u32 bit;
@@ -543,6 +565,7 @@ int main(void)
 		TEST(claims_that_wait_after_an_abort_are_cancelled),
 		TEST(a_task_that_starts_after_an_abort_is_aborted),
 		TEST(a_flush_waits_for_the_launches_before_it),
+		TEST(a_flush_ends_the_step_in_detailed_modes),
 		TEST(bad_flushes_are_refused),
 	};
 

@@ -275,6 +275,39 @@ static void interrupted_queries_of_waves_are_separate(void **state)
 	fx_teardown(&fx);
 }
 
+static void count_request(void *opaque, const struct mmu_request *request)
+{
+	u32 *count = opaque;
+
+	if (request->unit == PUMICE_UNIT_NONE)	/* a walk of the MMU */
+		return;
+	assert_int_equal(request->ctx, FX_CTX);
+	++*count;
+}
+
+/* In detailed modes each node and leaf is a request or two, which take longer than the visit. */
+static void pieces_are_shorter_in_detailed_modes(void **state)
+{
+	struct ray rays[PUMICE_LANES];
+	struct result got[PUMICE_LANES];
+	struct fixture fx;
+	struct tree tree;
+	u32 requests = 0;
+
+	(void)state;
+	build_same(&fx, &tree);
+	for (u32 n = 0; n < PUMICE_LANES; n++)
+		rays[n] = fx_ray_z((float)n / 8, (float)n / 16);
+	mmu_set_request(&fx.mmu, count_request, &requests);
+	assert_true(fx_trace(&fx, tree.va, false, rays, got, PUMICE_LANES));
+	assert_in_range(fx.calls, PUMICE_LANES * SAME / RTU_DETAILED_PIECE,
+			3 * PUMICE_LANES * SAME / RTU_DETAILED_PIECE);
+	assert_in_range(requests, PUMICE_LANES * SAME, 2 * RTU_DETAILED_PIECE * fx.calls);
+	for (u32 n = 0; n < PUMICE_LANES; n++)
+		assert_int_equal(got[n].primitive, 0);
+	fx_teardown(&fx);
+}
+
 static void memory_that_is_not_bound_faults_with_its_address(void **state)
 {
 	const u64 hole = FX_VA + FX_BYTES + 0x1000;
@@ -358,6 +391,7 @@ int main(void)
 		cmocka_unit_test(cycles_end),
 		cmocka_unit_test(long_queries_are_done_in_pieces),
 		cmocka_unit_test(interrupted_queries_of_waves_are_separate),
+		cmocka_unit_test(pieces_are_shorter_in_detailed_modes),
 		cmocka_unit_test(memory_that_is_not_bound_faults_with_its_address),
 		cmocka_unit_test(addresses_above_the_space_are_not_those_of_a_context),
 		cmocka_unit_test(damaged_structures_do_no_harm),

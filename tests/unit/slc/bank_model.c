@@ -136,6 +136,8 @@ static u64 through_cache(struct bank_model *bank, const struct slc_request *requ
 	for (i = 0; i < segments && !result.hit; i++)
 		read += request->kind != SLC_WRITE ||
 			bytes_in(bank, request, i) != bank->cache.config.segment_bytes;
+	if (read)
+		bank->counters.fills++;
 	return read;
 }
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../../qemu-device/gpu/ipf/ipf.h"
+#include "../../../qemu-device/gpu/ipf/stream.h"
 #include "ta_fixture.h"
 
 #define PRIMS	600u
@@ -125,17 +125,17 @@ static void a_stop_at_any_page_loses_nothing(void **state)
 /* A tile by the IPF: numbers in the order of the stream. */
 static void merge(const struct ta_fixture *fx, u32 used, u32 t, u32 *number, u32 *count)
 {
+	const struct ipf_job job = { .scene = &fx->scene, .mmu = &fx->pb->mmu, .used = used };
 	static struct mmu_tlb tlb;
-	struct ipf_tile tile;
+	struct ipf_stream stream;
 	struct ipf_prims prims;
 	struct gpu_fault fault;
 	enum ipf_result result;
 
 	*count = 0;
 	memset(&tlb, 0, sizeof(tlb));
-	assert_true(ipf_tile_open(&tile, &fx->scene, &fx->pb->mmu, &tlb, used, 0,
-				  t % fx->scene.tiles_x, t / fx->scene.tiles_x, &fault));
-	while ((result = ipf_next(&tile, &prims, &fault)) == IPF_PRIMS)
+	ipf_stream_begin(&stream, t, true);
+	while ((result = ipf_stream_next(&stream, &job, &tlb, &prims, &fault)) == IPF_PRIMS)
 		for (; prims.mask; prims.mask &= prims.mask - 1) {
 			struct ipf_prim prim;
 			float v[3];

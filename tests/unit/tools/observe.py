@@ -17,7 +17,7 @@ TRACE, TOP, OBSERVED, RUN = map(os.path.abspath, sys.argv[1:5])
 LIMIT = 300
 SOON = 60       # seconds, for an event that never happens if it does not happen at once
 GROUPS = 3      # of a dispatch of observed.c
-MAGIC, HELLO, STATS, TIMESTAMP, OPEN, READ, CLOSE = 0x50756d41, 1, 2, 3, 4, 5, 6
+MAGIC, HELLO, STATS, TIMESTAMP, OPEN, READ, CLOSE, HIERARCHY = 0x50756d41, 1, 2, 3, 4, 5, 6, 7
 RECORD, RECORDS, PEERS, STATS_BYTES = 32, 256, 4, 136
 EBADF, EBUSY, EINVAL, EOPNOTSUPP = 9, 16, 22, 95
 

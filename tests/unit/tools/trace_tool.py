@@ -20,8 +20,8 @@ import struct
 import subprocess
 import time
 
-from observe import (CLOSE, EBADF, EBUSY, EINVAL, EOPNOTSUPP, GROUPS, HELLO, LIMIT, MAGIC, OBSERVED,
-                     OPEN, PEERS, READ, RECORD, RECORDS, RUN, SOON, STATS, STATS_BYTES, TOP,
+from observe import (CLOSE, EBADF, EBUSY, EINVAL, EOPNOTSUPP, GROUPS, HELLO, HIERARCHY, LIMIT, MAGIC,
+                     OBSERVED, OPEN, PEERS, READ, RECORD, RECORDS, RUN, SOON, STATS, STATS_BYTES, TOP,
                      TRACE, Observed, connect, first_reply, is_awaiting_process, is_sleeping,
                      pending, process_status, request, run, start, stopped, wait_until)
 from tap import main, test
@@ -67,6 +67,75 @@ def statistics_of_a_running_process_are_shown():
         assert error == 0 and len(data) >= 100 and any(data), (error, data)
     observed.end()
     assert not os.path.exists(observed.path)
+
+
+COUNTED = "attach=1,cores=1,threads=1,ram=64,mode=counted"
+
+
+@test
+def rows_of_counts_are_those_of_the_registers():
+    observed = Observed(COUNTED)
+    observed.dispatch()
+    with connect(observed.path) as peer:
+        rows = [request(peer, HIERARCHY, row) for row in (0, 0x100, 0xff, 0xffffffff)]
+    assert all((error, len(data)) == (0, 16 * 8) for error, _, data in rows), rows
+    assert [any(data) for _, _, data in rows[1:]] == [True, False, False], rows
+    observed.end()
+
+
+@test
+def top_shows_hit_rates_of_clients_and_bytes_of_levels():
+    observed = Observed(COUNTED)
+    with start(TOP, "-d", f"pid:{observed.pid}", "-b", "-n", "2", "-i", "0.5", "-c") as tool:
+        while tool.poll() is None:
+            observed.dispatch()
+        out, err = tool.communicate(timeout=LIMIT)
+    assert tool.returncode == 0, err
+    lines = [line.split() for line in out.splitlines()]
+    rows = {line[0]: line for line in lines if line}
+    assert [line[0] for line in lines if line].count("client") == 2, out
+    assert int(rows["cdm-stream"][1]) > 0 and rows["cdm-stream"][5] == "-", out
+    assert rows["slc"][3].endswith("%") and int(rows["slc"][4]) > 0, out
+    observed.end()
+
+
+@test
+def top_reports_that_nothing_is_counted():
+    observed = Observed()
+    observed.dispatch()
+    status, out, err = run(TOP, "-d", f"pid:{observed.pid}", "-n", "1", "-i", "0.05", "--counted")
+    assert status == 0 and "no requests to the memory hierarchy" in out, (out, err)
+    observed.end()
+
+
+@test
+def counts_of_a_running_process_are_traced():
+    observed = Observed(COUNTED)
+    with start(TRACE, "-d", f"pid:{observed.pid}", "-o", "c.json", "-t", "1", "-c") as tool:
+        assert "recording" in tool.stderr.readline()
+        while tool.poll() is None:
+            observed.dispatch()
+        _, err = tool.communicate(timeout=LIMIT)
+    assert tool.returncode == 0 and "--counted" not in err, err
+    events, processes, _ = load("c.json")
+    samples = [e for e in events if processes[e["pid"]] == "memory hierarchy" and e["ph"] == "C"]
+    names = {e["name"] for e in samples}
+    assert {"slc bytes read", "slc hits, %", "fw-read hits of the SLC, %"} & names, names
+    assert all(e["args"]["value"] <= 100 for e in samples if e["name"].endswith("%")), samples
+    times = [e["ts"] for e in samples if e["name"] == "slc bytes read"]
+    jobs = [e["ts"] for e in slices(events, 3)]
+    assert len(times) > 2 and times == sorted(times) and len(set(times)) == len(times), times
+    assert jobs[0] <= times[0] <= jobs[-1] + 1e6, (jobs[0], times[0], jobs[-1])
+    observed.end()
+
+
+@test
+def a_trace_without_counts_is_reported():
+    observed = Observed()
+    observed.dispatch()
+    status, _, err = run(TRACE, "-d", f"pid:{observed.pid}", "-o", "c.json", "-t", "1", "-c")
+    assert status == 0 and "--counted: no requests to the memory hierarchy" in err, err
+    observed.end()
 
 
 @test
@@ -116,7 +185,7 @@ def wrong_requests_are_refused():
     observed = Observed()
     with connect(observed.path) as peer:
         assert request(peer, READ, 1)[0] == -EBADF
-        for op in (0, 7, 0xffffffff):
+        for op in (0, 8, 0xffffffff):
             assert request(peer, op)[0] == -EOPNOTSUPP
         for entries in (0, 1, 3, 1 << 21, 0xffffffff):
             assert request(peer, OPEN, entries)[0] == -EINVAL, entries

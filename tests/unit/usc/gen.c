@@ -310,7 +310,7 @@ static void generate(struct gen_rng *rng, u32 stage, bool one_wave_tasks, bool h
 {
 	struct gen g = { .rng = rng, .out = out, .write_shared = one_wave_tasks, .hasty = hasty,
 			.times = 1, .timed = hasty || stage == USC_STAGE_COMPUTE };
-	bool gfx = stage != USC_STAGE_COMPUTE, copies = !gfx && !hasty && gen_below(rng, 2);
+	bool gfx = stage != USC_STAGE_COMPUTE, copies = !gfx && gen_below(rng, 2);
 
 	g.temps = (gfx ? 16 : 6) + gen_below(rng, 24);
 	*out = (struct gen_program){

@@ -51,7 +51,10 @@ void gen_noise(struct gen_rng *rng, u32 *words);
 
 /* one_wave_tasks: no two waves share shared registers, which may then be written. */
 void gen_program(struct gen_rng *rng, bool one_wave_tasks, struct gen_program *out);
-/* A program of any stage, enum usc_stage, that does not wait for some loads. */
+/*
+ * A program of any stage, enum usc_stage, that does not wait for some loads. One with copies, which
+ * are to memory and whose source it may overwrite, is for groups of one wave.
+ */
 void gen_hasty_program(struct gen_rng *rng, u32 stage, bool one_wave_tasks,
 		       struct gen_program *out);
 /* One of a stage of graphics that waits. */

@@ -552,10 +552,18 @@ static void select_copy(struct gen *g, struct pumice_usc_insn *insn, bool load)
 	insn->words = words;
 }
 
+static void wait_for_copy(struct gen *g, u8 signal)
+{
+	if (gen_below(g->rng, 2))
+		emit_fence(g);
+	else
+		gen_emit(g, INSN(SIG_WAIT, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)), .sig0 = signal));
+}
+
 void gen_copy(struct gen *g)
 {
 	u32 base = R_ELEM(gen_keep(g, KEEP_BASE)), at = gen_below(g->rng, 512) * 4;
-	bool load = gen_below(g->rng, 2);
+	bool load = !g->hasty && gen_below(g->rng, 2);	/* the model loads local memory early */
 	struct pumice_usc_insn insn = {
 		.src2 = base, .disp = (u16)(gen_below(g->rng, 64) * 4),
 		.sig0 = (u8)gen_below(g->rng, PUMICE_USC_SIGNALS),
@@ -568,11 +576,8 @@ void gen_copy(struct gen *g)
 	gen_emit(g, INSN(ADD, .form = SCALAR_FORM, .dst = base, .src0 = base, .src1 = IMM,
 			 .imm = at));
 	gen_emit(g, insn);
-	if (gen_below(g->rng, 2))
-		emit_fence(g);
-	else
-		gen_emit(g,
-			 INSN(SIG_WAIT, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)), .sig0 = insn.sig0));
+	if (!g->hasty)
+		wait_for_copy(g, insn.sig0);
 	gen_emit(g, INSN(SUB, .form = SCALAR_FORM, .dst = base, .src0 = base, .src1 = IMM,
 			 .imm = at));
 }

@@ -63,6 +63,42 @@ static void arrive(struct ref_step *s, u32 bank, u32 number)
 	load->pending = false;
 }
 
+void ref_begin_copy(struct ref_step *s, const struct ref_copy *copy)
+{
+	struct ref_group *g = s->g;
+
+	if (g->late == REF_EARLY) {
+		ref_store_copy(g, copy);
+		return;
+	}
+	if (g->copies == REF_MAX_COPIES) {
+		ref_store_copy(g, &g->copy[0]);
+		memmove(&g->copy[0], &g->copy[1], --g->copies * sizeof(g->copy[0]));
+	}
+	g->copy[g->copies] = *copy;
+	g->copy[g->copies].signal = s->signal;
+	for (u32 n = 0; n < g->waves; n++)
+		g->copy[g->copies].when[n] = g->wave[n].clock + 1 + REF_LATENCY;
+	g->copies++;
+}
+
+/* Make copies to memory complete that have one of some signals, or are complete at a clock. */
+static void complete_copies(struct ref_step *s, u32 signals, u64 clock)
+{
+	struct ref_group *g = s->g;
+	u32 left = 0;
+
+	for (u32 n = 0; n < g->copies; n++) {
+		const struct ref_copy copy = g->copy[n];
+
+		if ((signals >> copy.signal & 1) || copy.when[s->w->number_in_group] <= clock)
+			ref_store_copy(g, &copy);
+		else
+			g->copy[left++] = copy;
+	}
+	g->copies = left;
+}
+
 /* Make the loads of a bank arrive that have one of some signals, or are complete at a clock. */
 static void arrive_in(struct ref_step *s, u32 bank, u32 count, u32 signals, u64 clock)
 {
@@ -81,6 +117,7 @@ static void arrive_all(struct ref_step *s, u32 signals, u64 clock)
 	arrive_in(s, PUMICE_USC_BANK_IDX, PUMICE_USC_INDEX_REGS, signals, clock);
 	arrive_in(s, PUMICE_USC_BANK_SL, PUMICE_USC_OWN_REGS, signals, clock);
 	arrive_in(s, PUMICE_USC_BANK_O, PUMICE_USC_MAX_OUTPUTS, signals, clock);
+	complete_copies(s, signals, clock);
 }
 
 static bool mask_is_late(const struct ref_step *s, u32 raw)
@@ -253,6 +290,12 @@ bool ref_signals_done(const struct ref_step *s)
 	return done;
 }
 
+/* Return the clock after this instruction, by which accesses are complete; 0 where none is. */
+static u64 after(const struct ref_step *s)
+{
+	return s->g->late == REF_DATA ? s->w->clock + 1 : 0;
+}
+
 void ref_wait(struct ref_step *s, u32 signals)
 {
 	bool ends = s->in.opcode == PUMICE_USC_OP_END;
@@ -261,7 +304,7 @@ void ref_wait(struct ref_step *s, u32 signals)
 		if ((signals >> n & 1) && s->w->done[n] > s->w->clock)
 			s->w->clock = s->w->done[n];
 	}
-	arrive_all(s, signals, 0);
+	arrive_all(s, signals, after(s));
 }
 
 u32 ref_wait_any(struct ref_step *s)
@@ -276,6 +319,6 @@ u32 ref_wait_any(struct ref_step *s)
 		if (done)
 			break;
 	}
-	arrive_all(s, done, 0);
+	arrive_all(s, done, after(s));
 	return done;
 }

@@ -253,17 +253,26 @@ static u32 group_instances(const struct ref_group *g)
 	return instances;
 }
 
-/* Of a copy or burst between memory and the common store: word n, from a register on. */
-static void copy_shared(struct ref_step *s, u32 raw, u32 n, u8 *there)
+void ref_store_copy(struct ref_group *g, const struct ref_copy *copy)
 {
-	bool store = s->in.opcode == PUMICE_USC_OP_GROUP_STORE_SHARED;
+	for (u32 n = 0; n < copy->words; n++) {
+		u8 *there = &g->memory[copy->memory + n * 4u - g->memory_va];
+
+		if (copy->shared)
+			put_bytes(there, g->shared[copy->task][copy->first + n], 4);
+		else
+			memcpy(there, &g->local[copy->first + n * 4u], 4);
+	}
+}
+
+/* Of a copy or burst from memory to the common store: word n, from a register on. */
+static void load_shared(struct ref_step *s, u32 raw, u32 n, const u8 *there)
+{
 	bool one_task = s->in.opcode == PUMICE_USC_OP_SHARED_LOAD;
 	u32 first;
 
 	ref_select(s, raw, s->in.words, 0, &first);
-	if (store)
-		put_bytes(there, s->g->shared[s->w->task][first + n], 4);
-	for (u32 w = 0; w < s->g->waves && !store; w++) {
+	for (u32 w = 0; w < s->g->waves; w++) {
 		u32 task = one_task ? s->w->task : s->g->wave[w].task;
 
 		s->g->shared[task][first + n] = extended(s, there, 4);
@@ -274,6 +283,8 @@ static bool run_copy_shared(struct ref_step *s)
 {
 	bool store = s->in.opcode == PUMICE_USC_OP_GROUP_STORE_SHARED;
 	u64 memory = base_address(s) + s->in.disp;
+	struct ref_copy copy = { .shared = true, .task = s->w->task, .words = s->in.words,
+				 .memory = memory };
 
 	if (s->in.opcode != PUMICE_USC_OP_SHARED_LOAD && group_instances(s->g) < 17)
 		return ref_fault(s, PUMICE_FAULT_USC_BURST);
@@ -284,7 +295,12 @@ static bool run_copy_shared(struct ref_step *s)
 
 		if (!there)
 			return false;
-		copy_shared(s, store ? s->in.src0 : s->in.dst, n, there);
+		if (!store)
+			load_shared(s, s->in.dst, n, there);
+	}
+	if (store) {
+		ref_select(s, s->in.src0, s->in.words, 0, &copy.first);
+		ref_begin_copy(s, &copy);
 	}
 	return true;
 }
@@ -308,9 +324,10 @@ static bool run_copy(struct ref_step *s)
 			return false;
 		if (s->in.opcode == PUMICE_USC_OP_GROUP_LOAD)
 			memcpy(here, there, 4);
-		else
-			memcpy(there, here, 4);
 	}
+	if (s->in.opcode == PUMICE_USC_OP_GROUP_STORE)
+		ref_begin_copy(s, &(struct ref_copy){ .first = (u32)local, .words = s->in.words,
+						      .memory = memory });
 	return true;
 }
 

@@ -333,13 +333,16 @@ static bool write_slot(struct ref_group *g, u32 task, bool *wrote)
 			continue;
 		pc = w->pc;
 		pumice_usc_unpack(&g->code[pc * PUMICE_USC_WORDS], &s.in);
-		memcpy(kept, g->slot_reg[task], sizeof(kept));
+		if (!ref_late_begin(&s))
+			return false;
+		memcpy(kept, g->slot_reg[task], sizeof(kept));	/* data that arrive now included */
 		mine = !has_value && ref_has_slot_value(&s);
 		has_value |= mine;
-		if (!run_one(&s))
+		if (!execute(&s))
 			return false;
 		if (!mine)
 			memcpy(g->slot_reg[task], kept, sizeof(kept));
+		ref_late_end(&s);
 		w->pc = s.next;
 		w->state = REF_RUNS;
 		*wrote = true;
@@ -394,6 +397,7 @@ static enum ref_end run_to_barrier(struct ref_group *g, u32 max_steps)
 
 enum ref_end ref_run(struct ref_group *g, u32 max_steps)
 {
+	g->copies = 0;
 	for (;;) {
 		enum ref_end end = run_to_barrier(g, max_steps);
 		u32 waiting = 0, ended = 0, copying = 0;

@@ -13,9 +13,12 @@
  * of the wave after it began; REF_POISON when the wave has waited, and an instruction that uses
  * them before is a fault.
  *
+ * A work-group copy to memory reads its source when it is complete: in both of these, when the
+ * first wave has waited, or by its clock.
+ *
  * Limits: a global access outside of the given memory is reported as an error,
- * not translated. Shared registers and local memory are always early, and late slot registers are
- * those of a task of one wave.
+ * not translated. Shared registers and local memory are always loaded early, and late slot
+ * registers are those of a task of one wave.
  */
 #ifndef PUMICE_TESTS_USC_REF_MODEL_H
 #define PUMICE_TESTS_USC_REF_MODEL_H
@@ -69,6 +72,17 @@ struct ref_load {
 	u32 samples[PUMICE_LANES];	/* of a pixel output: bit s is sample s */
 };
 
+/* A copy to memory that is not complete. */
+struct ref_copy {
+	bool shared;		/* from shared registers, else from local memory */
+	u32 task, first, words;	/* the registers' task; first register or byte */
+	u64 memory;
+	u32 signal;
+	u64 when[REF_MAX_WAVES];
+};
+
+#define REF_MAX_COPIES 16u
+
 /* Result of a run. */
 enum ref_end { REF_ENDED, REF_FAULT, REF_STUCK };
 
@@ -118,6 +132,8 @@ struct ref_group {
 	u32 coeff_alt[PUMICE_GROUP_TASKS][PUMICE_USC_MAX_COEFFS_ALT];
 	u32 slot_reg[PUMICE_GROUP_TASKS][PUMICE_USC_OWN_REGS];
 	u8 local[64u << 10];
+	u32 copies;
+	struct ref_copy copy[REF_MAX_COPIES];	/* oldest first */
 	u64 dc_fetches;	/* windows of dynamic constants, over all lanes */
 	enum pumice_fault fault;	/* of REF_FAULT */
 	u32 fault_pc;

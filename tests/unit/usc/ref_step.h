@@ -68,6 +68,10 @@ u32 ref_count(const struct ref_step *s, const struct pumice_isa_operand *operand
  * is loaded; after the instruction.
  */
 bool ref_late_begin(struct ref_step *s);
+/* Begin a copy to memory; the words are stored when it is complete. */
+void ref_begin_copy(struct ref_step *s, const struct ref_copy *copy);
+/* Store the words of a copy (ref_memory.c). */
+void ref_store_copy(struct ref_group *g, const struct ref_copy *copy);
 void ref_load(struct ref_step *s, u32 raw, u32 lane, u32 value);
 void ref_late_end(struct ref_step *s);
 /* Wait for signals, a bit each. */

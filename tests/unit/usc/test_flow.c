@@ -156,6 +156,60 @@ static void usc_step_returns_early_when_requested_to_stop(void **state)
 	fx_put(fx, loop);
 }
 
+static u32 cache_ops;
+
+static void count_cache_op(void *opaque, const struct mmu_cache_op *op)
+{
+	(void)opaque;
+	(void)op;
+	cache_ops++;
+}
+
+/*
+ * An operation may take as long as all lines of the caches: a program that loops over one must not
+ * hold up the threads that wait for the end of the step. A fence within a core is only an access.
+ */
+static void usc_step_ends_after_an_operation_on_caches(void **state)
+{
+	const struct {
+		struct pumice_usc_insn insn;
+		bool alone;
+	} rows[] = {
+		{ INSN(CACHE_INVALIDATE, .func = PUMICE_USC_SCOPE_GROUP), true },
+		{ INSN(CACHE_CLEAN, .func = PUMICE_USC_SCOPE_SYSTEM), true },
+		{ INSN(CACHE_CLEAN_RANGE, .func = PUMICE_USC_SCOPE_CORE, .src2 = SH(0),
+		       .words = 1), true },
+		{ INSN(MEM_FENCE, .func = PUMICE_USC_SCOPE_SYSTEM), true },
+		{ INSN(MEM_FENCE, .func = PUMICE_USC_SCOPE_DEVICE), true },
+		{ INSN(MEM_FENCE, .func = PUMICE_USC_SCOPE_CORE), false },
+	};
+	struct fixture *fx = *state;
+
+	mmu_set_cache_op(&fx->mmu, count_cache_op, NULL);
+	for (u32 n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
+		struct code c = { .n = 0 };
+		struct usc_program *loop;
+
+		put(&c, rows[n].insn);
+		put(&c, INSN(JUMP, .target = 0));
+		put(&c, INSN(END));
+		loop = build(fx, &c);
+		start(fx, n, 32, loop);
+		for (u32 step = 0; step < 4; step++) {
+			cache_ops = 0;
+			assert_true(usc_step(fx->usc, 8192, NULL));
+			if (rows[n].alone)
+				assert_int_equal(cache_ops, 1);
+			else
+				assert_true(cache_ops > 100);
+		}
+		usc_abort(fx->usc);
+		assert_false(usc_step(fx->usc, 100, NULL));
+		fx_put(fx, loop);
+	}
+	mmu_set_cache_op(&fx->mmu, NULL, NULL);
+}
+
 /* Instructions that the interpreter runs in pairs, in steps of one. */
 static void usc_step_issues_no_more_than_its_budget(void **state)
 {
@@ -844,6 +898,7 @@ int main(void)
 		FX_TEST(usc_abort_ends_every_group_once_and_without_fault),
 		FX_TEST(usc_abort_does_not_affect_groups_started_after_it),
 		FX_TEST(usc_step_returns_early_when_requested_to_stop),
+		FX_TEST(usc_step_ends_after_an_operation_on_caches),
 		FX_TEST(usc_step_issues_no_more_than_its_budget),
 		FX_TEST(usc_reset_drops_everything_without_reports),
 		FX_TEST(usc_running_past_the_last_instruction_faults_there),

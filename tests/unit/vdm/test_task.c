@@ -279,6 +279,75 @@ static void a_flush_waits_for_the_draws_before_it(void **state)
 	}
 }
 
+/* All vertices of the draw before the task are in the TA. */
+static void fenced(void *opaque, const struct mmu_cache_op *op)
+{
+	const struct vdm_fixture *fx = opaque;
+
+	flushes++;
+	assert_true(fx->submitted >= BEFORE);
+	assert_int_equal(op->kind, MMU_CACHE_INVALIDATE);
+	assert_int_equal(op->scope, PUMICE_MEM_SCOPE_GPU);
+	assert_int_equal(op->usc, MMU_ALL_USCS);
+	assert_int_equal(op->ctx, FX_CTX);
+}
+
+static void a_task_sees_the_stores_of_the_draws_before_it(void **state)
+{
+	const struct pumice_vdm_state record = vdmfx_state(false);
+	struct vdm_fixture *fx = vdmfx_create(2);
+	struct stream s = { .words = 0 };
+
+	(void)state;
+	flushes = 0;
+	mmu_set_cache_op(&fx->base->mmu, fenced, fx);
+	vdmfx_put_state(fx, &record);
+	put_state(&s);
+	put_draw(&s, 0, BEFORE, false);
+	put_task(&s);
+	put_draw(&s, FREE, FREE_POINTS, true);
+	finish(fx, &s);
+	assert_true(vdmfx_start(fx, 100));
+	vdmfx_run(fx);
+	assert_int_equal(fx->ended[DM_DONE], 1);
+	assert_int_equal(flushes, 1);
+	vdmfx_destroy(fx);
+}
+
+static void count_flush(void *opaque, const struct mmu_cache_op *op)
+{
+	(void)opaque;
+	(void)op;
+	flushes++;
+}
+
+/* With the device lock held: between two of them the lock is released. */
+static void a_flush_ends_the_step_in_detailed_modes(void **state)
+{
+	struct vdm_fixture *fx = vdmfx_create(1);
+	const _Atomic bool stop = true;
+	struct stream s = { .words = 0 };
+	u32 n;
+
+	(void)state;
+	flushes = 0;
+	mmu_set_cache_op(&fx->base->mmu, count_flush, NULL);
+	for (n = 0; n < 8; n++)
+		put_flush(&s, 0);
+	finish(fx, &s);
+	assert_true(vdmfx_start(fx, 10));
+	while (!flushes)
+		vdm_core_step(fx->vdm, 0, &stop);
+	for (n = 1; n < 8; n++) {
+		assert_int_equal(flushes, n);
+		vdm_core_step(fx->vdm, 0, &stop);
+	}
+	vdmfx_run(fx);
+	assert_int_equal(flushes, 8);
+	assert_int_equal(fx->ended[DM_DONE], 1);
+	vdmfx_destroy(fx);
+}
+
 /* Scopes beyond the last one, and reserved bits; the next job runs. */
 static void bad_flushes_are_refused(void **state)
 {
@@ -313,6 +382,8 @@ int main(void)
 		cmocka_unit_test(a_task_needs_state),
 		cmocka_unit_test(a_job_with_tasks_can_be_stopped_at_any_step),
 		cmocka_unit_test(a_flush_waits_for_the_draws_before_it),
+		cmocka_unit_test(a_task_sees_the_stores_of_the_draws_before_it),
+		cmocka_unit_test(a_flush_ends_the_step_in_detailed_modes),
 		cmocka_unit_test(bad_flushes_are_refused),
 	};
 

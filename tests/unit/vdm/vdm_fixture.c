@@ -226,6 +226,9 @@ enum ta_result ta_primitives(struct ta *ta, const struct ta_draw *draw,
 		for (n = 0; n < corners; n++) {
 			prim->vertex[n] = output(vertices, prims[*done].v[n], 0);
 			prim->instance[n] = output(vertices, prims[*done].v[n], 1);
+			if (draw->state.deferred)
+				assert_int_equal(vertices->number[prims[*done].v[n]],
+						 prim->vertex[n]);
 			check_outputs(vertices, prims[*done].v[n]);
 		}
 		fx->list.count++;

@@ -41,6 +41,7 @@ enum attach_op {
 	ATTACH_TRACE_OPEN,	/* value: entries. Nothing */
 	ATTACH_TRACE_READ,	/* value: maximum number of records. Records */
 	ATTACH_TRACE_CLOSE,	/* nothing */
+	ATTACH_HIERARCHY,	/* value: row of HIER_SELECT. u64[PUMICE_HIER_VALUE_COUNT] */
 };
 
 struct attach_request {

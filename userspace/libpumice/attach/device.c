@@ -3,7 +3,7 @@
  * The backend that observes the in-process device of another process: "pid:PID" for its first,
  * which is number 0, or "pid:PID/N". See attach.h.
  *
- * Statistics, clock and event trace only. A reply is checked against the size that it must
+ * Statistics, clock, event trace and counts of the memory hierarchy only. A reply is checked against the size that it must
  * have before any of it is used; texts in it are terminated here.
  */
 #include <errno.h>
@@ -138,6 +138,11 @@ static int attached_stats(struct pumice_device *dev, struct pumice_device_stats 
 	return request(dev, ATTACH_STATS, 0, stats, sizeof(*stats));
 }
 
+static int attached_hierarchy_row(struct pumice_device *dev, u32 row, u64 *value)
+{
+	return request(dev, ATTACH_HIERARCHY, row, value, PUMICE_HIER_VALUE_COUNT * sizeof(*value));
+}
+
 static int attached_trace_open(struct pumice_device *dev, u32 entries, struct pumice_trace **out)
 {
 	struct attached_trace *t = calloc(1, sizeof(*t));
@@ -260,13 +265,6 @@ static int refuse_perfmon(struct pumice_device *dev, const u32 *counters, u32 co
 	return refuse(dev);
 }
 
-static int refuse_row(struct pumice_device *dev, u32 row, u64 *value)
-{
-	(void)row;
-	(void)value;
-	return refuse(dev);
-}
-
 /* Other operations need objects, which cannot be created. */
 static const struct backend_ops attached_ops = {
 	.close = attached_close,
@@ -280,7 +278,7 @@ static const struct backend_ops attached_ops = {
 	.sync_create = refuse_sync,
 	.perf_counter = refuse_counter,
 	.perfmon_create = refuse_perfmon,
-	.hierarchy_row = refuse_row,
+	.hierarchy_row = attached_hierarchy_row,
 	.trace_open = attached_trace_open,
 	.trace_next = attached_trace_next,
 	.trace_close = attached_trace_close,

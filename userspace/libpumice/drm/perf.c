@@ -82,5 +82,5 @@ int drm_hierarchy_row(struct pumice_device *dev, u32 row, u64 *value)
 {
 	(void)row;
 	(void)value;
-	return fail(dev, EOPNOTSUPP, "hierarchy: the counts are those of all users of the GPU; open inproc");
+	return fail(dev, EOPNOTSUPP, "hierarchy: read the file hierarchy of the driver in debugfs, as root");
 }

@@ -207,6 +207,15 @@ static int op_timestamp(struct attach_server *s, struct packet *p)
 	return err;
 }
 
+static int op_hierarchy(struct attach_server *s, struct packet *p, u32 row)
+{
+	u64 values[PUMICE_HIER_VALUE_COUNT] = { 0 };
+	int err = s->device->base.ops->hierarchy_row(&s->device->base, row, values);
+
+	set_data(p, values, sizeof(values));
+	return err;
+}
+
 static pthread_mutex_t traced_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t traced_cond = PTHREAD_COND_INITIALIZER;
 
@@ -271,6 +280,8 @@ static int execute(struct attach_server *s, u32 peer, const struct attach_reques
 	case ATTACH_TRACE_CLOSE:
 		close_trace(s, peer);
 		return 0;
+	case ATTACH_HIERARCHY:
+		return op_hierarchy(s, p, r->value);
 	}
 	return -EOPNOTSUPP;
 }

@@ -84,16 +84,13 @@ int pumice_bench_show(struct seq_file *m, struct pumice_device *pdev)
 	int idx, ret;
 	u64 ns;
 
-	if (!drm_dev_enter(&pdev->drm, &idx))
-		return -ENODEV;
-	ret = pumice_pm_get(pdev);
-	if (!ret) {
-		mutex_lock(&pdev->reset.lock);
-		ret = bench_measure_locked(pdev, &ns);
-		mutex_unlock(&pdev->reset.lock);
-		pumice_pm_put(pdev);
-	}
-	drm_dev_exit(idx);
+	ret = pumice_pm_enter(pdev, &idx);
+	if (ret)
+		return ret;
+	mutex_lock(&pdev->reset.lock);
+	ret = bench_measure_locked(pdev, &ns);
+	mutex_unlock(&pdev->reset.lock);
+	pumice_pm_leave(pdev, idx);
 	if (!ret)
 		seq_printf(m, "%llu\n", ns);
 	return ret;

@@ -17,6 +17,7 @@
 #include "pumice_fw_mem.h"
 #include "pumice_gem_mount.h"
 #include "pumice_gem.h"
+#include "pumice_hierarchy.h"
 #include "pumice_irq.h"
 #include "pumice_kernel_range.h"
 #include "pumice_queue.h"
@@ -44,6 +45,7 @@ int pumice_device_halt(struct pumice_device *pdev)
 	int ret;
 
 	pumice_stats_keep(pdev);
+	pumice_hierarchy_keep(pdev);
 	pumice_write(pdev, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);
 	ret = read_poll_timeout(pumice_read, status,
 				!(status & PUMICE_SYS_STATUS__RESETTING__MASK), POLL_US, HALT_US,

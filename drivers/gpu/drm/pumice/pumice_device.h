@@ -33,6 +33,7 @@
 #include "fwif.h"
 #include "pumice_dump.h"
 #include "pumice_fault_log.h"
+#include "pumice_formats.h"
 #include "pumice_mmu.h"
 #include "pumice_quota.h"
 #include "pumice_regs.h"
@@ -244,6 +245,14 @@ struct pumice_totals {
 };
 
 /**
+ * struct pumice_hierarchy - counts of the memory hierarchy up to the GPU's last reset
+ */
+struct pumice_hierarchy {
+	/** @sum: sums of HIER_VALUE, of each client and then of each level of caches */
+	u64 sum[PUMICE_MEM_CLIENT_COUNT + PUMICE_CACHE_COUNT][PUMICE_HIER_VALUE_COUNT];
+};
+
+/**
  * struct pumice_device - one GPU
  *
  * Freed with the last reference to @drm, which may be long after the PCI device was
@@ -294,6 +303,8 @@ struct pumice_device {
 	struct pumice_fault_log fault_log;
 	/** @totals: under reset.lock, or during initialization and removal */
 	struct pumice_totals totals;
+	/** @hierarchy: the same */
+	struct pumice_hierarchy hierarchy;
 
 	/** @sched_wq: runs all schedulers */
 	struct workqueue_struct *sched_wq;

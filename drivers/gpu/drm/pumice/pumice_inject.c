@@ -119,19 +119,16 @@ static int inject_send(struct pumice_device *pdev, const struct request *request
 {
 	int ret, idx;
 
-	if (!drm_dev_enter(&pdev->drm, &idx))
-		return -ENODEV;
-	ret = pumice_pm_get(pdev);
-	if (!ret) {
-		mutex_lock(&pdev->reset.lock);
-		if (request)
-			ret = inject_arm_locked(pdev, request);
-		else
-			pumice_write(pdev, PUMICE_INJ_CTRL, PUMICE_INJ_CTRL__CLEAR__MASK);
-		mutex_unlock(&pdev->reset.lock);
-		pumice_pm_put(pdev);
-	}
-	drm_dev_exit(idx);
+	ret = pumice_pm_enter(pdev, &idx);
+	if (ret)
+		return ret;
+	mutex_lock(&pdev->reset.lock);
+	if (request)
+		ret = inject_arm_locked(pdev, request);
+	else
+		pumice_write(pdev, PUMICE_INJ_CTRL, PUMICE_INJ_CTRL__CLEAR__MASK);
+	mutex_unlock(&pdev->reset.lock);
+	pumice_pm_leave(pdev, idx);
 	return ret;
 }
 
@@ -164,17 +161,15 @@ static int inject_show(struct seq_file *m, void *data)
 	int ret, idx;
 	u32 kind;
 
-	if (!drm_dev_enter(&pdev->drm, &idx))
-		return -ENODEV;
-	ret = pumice_pm_get(pdev);
-	for (kind = 1; !ret && kind < PUMICE_INJECT_KIND_COUNT; kind++)
+	ret = pumice_pm_enter(pdev, &idx);
+	if (ret)
+		return ret;
+	for (kind = 1; kind < PUMICE_INJECT_KIND_COUNT; kind++)
 		seq_printf(m, "%s: %u left, %u times\n", pumice_inject_kind_str(kind),
 			   pumice_read(pdev, PUMICE_INJ_LEFT(kind)),
 			   pumice_read(pdev, PUMICE_INJ_HITS(kind)));
-	if (!ret)
-		pumice_pm_put(pdev);
-	drm_dev_exit(idx);
-	return ret;
+	pumice_pm_leave(pdev, idx);
+	return 0;
 }
 
 static int inject_open(struct inode *inode, struct file *file)

@@ -5,7 +5,6 @@
  * The register changes it only while no data master has a job. The GPU keeps it while it sleeps
  * and over resets.
  */
-#include <drm/drm_drv.h>
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
 #include <linux/string.h>
@@ -44,17 +43,14 @@ static int mode_set(struct pumice_device *pdev, u32 mode)
 {
 	int ret, idx;
 
-	if (!drm_dev_enter(&pdev->drm, &idx))
-		return -ENODEV;
-	ret = pumice_pm_get(pdev);
-	if (!ret) {
-		/* Two writers must not read the result of each other. */
-		mutex_lock(&pdev->reset.lock);
-		ret = mode_write_register(pdev, mode);
-		mutex_unlock(&pdev->reset.lock);
-		pumice_pm_put(pdev);
-	}
-	drm_dev_exit(idx);
+	ret = pumice_pm_enter(pdev, &idx);
+	if (ret)
+		return ret;
+	/* Two writers must not read the result of each other. */
+	mutex_lock(&pdev->reset.lock);
+	ret = mode_write_register(pdev, mode);
+	mutex_unlock(&pdev->reset.lock);
+	pumice_pm_leave(pdev, idx);
 	return ret;
 }
 
@@ -83,19 +79,15 @@ static int mode_show(struct seq_file *m, void *data)
 {
 	struct pumice_device *pdev = m->private;
 	int ret, idx;
+	u32 value;
 
-	if (!drm_dev_enter(&pdev->drm, &idx))
-		return -ENODEV;
-	ret = pumice_pm_get(pdev);
-	if (!ret) {
-		const u32 value = pumice_read(pdev, PUMICE_SYS_MODE);
-
-		seq_printf(m, "%s\n", pumice_mode_str(PUMICE_FIELD_GET(PUMICE_SYS_MODE__MODE,
-								       value)));
-		pumice_pm_put(pdev);
-	}
-	drm_dev_exit(idx);
-	return ret;
+	ret = pumice_pm_enter(pdev, &idx);
+	if (ret)
+		return ret;
+	value = pumice_read(pdev, PUMICE_SYS_MODE);
+	pumice_pm_leave(pdev, idx);
+	seq_printf(m, "%s\n", pumice_mode_str(PUMICE_FIELD_GET(PUMICE_SYS_MODE__MODE, value)));
+	return 0;
 }
 
 static int mode_open(struct inode *inode, struct file *file)

@@ -58,6 +58,41 @@ void pumice_pm_put(struct pumice_device *pdev)
 }
 
 /**
+ * pumice_pm_enter - begin a section in which registers are accessible
+ * @pdev: device
+ * @idx: out: for pumice_pm_leave()
+ *
+ * The GPU is awake, and pumice_device_unplug() waits for the end of the section.
+ *
+ * Context: May sleep and boot the firmware; must not be called under reset.lock.
+ *
+ * Return: 0, and pumice_pm_leave() must follow; -ENODEV if the device was unplugged; or -EIO if the
+ * GPU does not wake up.
+ */
+int pumice_pm_enter(struct pumice_device *pdev, int *idx)
+{
+	int ret;
+
+	if (!drm_dev_enter(&pdev->drm, idx))
+		return -ENODEV;
+	ret = pumice_pm_get(pdev);
+	if (ret)
+		drm_dev_exit(*idx);
+	return ret;
+}
+
+/**
+ * pumice_pm_leave - end a section of pumice_pm_enter(); does not sleep
+ * @pdev: device
+ * @idx: of pumice_pm_enter()
+ */
+void pumice_pm_leave(struct pumice_device *pdev, int idx)
+{
+	pumice_pm_put(pdev);
+	drm_dev_exit(idx);
+}
+
+/**
  * pumice_pm_init - permit the GPU to sleep
  * @pdev: device, registered
  */

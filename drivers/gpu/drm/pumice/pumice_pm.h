@@ -12,5 +12,7 @@ void pumice_pm_fini(struct pumice_device *pdev);
 int pumice_pm_get(struct pumice_device *pdev);
 bool pumice_pm_get_if_awake(struct pumice_device *pdev);
 void pumice_pm_put(struct pumice_device *pdev);
+int pumice_pm_enter(struct pumice_device *pdev, int *idx);
+void pumice_pm_leave(struct pumice_device *pdev, int idx);
 
 #endif

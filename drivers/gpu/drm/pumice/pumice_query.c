@@ -160,14 +160,11 @@ int pumice_ioctl_dev_query(struct drm_device *drm, void *data, struct drm_file *
 	struct pumice_device *pdev = to_pumice_device(drm);
 	int ret, idx;
 
-	if (!drm_dev_enter(drm, &idx))
-		return -ENODEV;
-	ret = pumice_pm_get(pdev);
-	if (!ret) {
-		ret = pumice_query_run(pdev, data, file);
-		pumice_pm_put(pdev);
-	}
-	drm_dev_exit(idx);
+	ret = pumice_pm_enter(pdev, &idx);
+	if (ret)
+		return ret;
+	ret = pumice_query_run(pdev, data, file);
+	pumice_pm_leave(pdev, idx);
 	return ret;
 }
 

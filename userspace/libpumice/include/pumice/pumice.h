@@ -781,7 +781,7 @@ uint32_t pumice_program_coeffs(const struct pumice_program *program);
 /**
  * pumice_kernel_create - place a program in a VM, ready to be dispatched.
  *
- * Return: 0 or a negative errno.
+ * Return: 0 or a negative errno: -EOPNOTSUPP if the device does not have an instruction.
  */
 int pumice_kernel_create(struct pumice_vm *vm, const struct pumice_program *program,
 			 struct pumice_kernel **kernel);
@@ -888,7 +888,7 @@ int pumice_stream_link(struct pumice_stream *stream, uint64_t va);
  *
  * Of a stream of compute or rays. Operations are on lines of the job's VM.
  *
- * Return: 0, -EINVAL, -ENOSPC.
+ * Return: 0, -EINVAL, -ENOSPC, -EOPNOTSUPP if the device does not have a flag.
  */
 int pumice_stream_flush(struct pumice_stream *stream, uint32_t flags);
 

@@ -618,7 +618,7 @@ int pumice_stream_vdm_link(struct pumice_stream *stream, uint64_t va);
  *
  * Devices with a register map before 2.9 do not have it.
  *
- * Return: 0, -EINVAL, -ENOSPC.
+ * Return: 0, -EINVAL, -ENOSPC, -EOPNOTSUPP.
  */
 int pumice_stream_vdm_flush(struct pumice_stream *stream, uint32_t flags);
 
@@ -784,7 +784,7 @@ int pumice_stream_pdm_link(struct pumice_stream *stream, uint64_t va);
  *
  * Devices with a register map before 2.9 do not have it.
  *
- * Return: 0, -EINVAL, -ENOSPC.
+ * Return: 0, -EINVAL, -ENOSPC, -EOPNOTSUPP.
  */
 int pumice_stream_pdm_flush(struct pumice_stream *stream, uint32_t flags);
 
@@ -912,7 +912,7 @@ int pumice_stream_tdm_link(struct pumice_stream *stream, uint64_t va);
  *
  * Devices with a register map before 2.9 do not have it.
  *
- * Return: 0, -EINVAL, -ENOSPC.
+ * Return: 0, -EINVAL, -ENOSPC, -EOPNOTSUPP.
  */
 int pumice_stream_tdm_flush(struct pumice_stream *stream, uint32_t flags);
 

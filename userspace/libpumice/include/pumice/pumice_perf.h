@@ -148,9 +148,9 @@ struct pumice_hierarchy_level {
 	uint64_t bypasses;
 	/** @evictions: lines that were replaced */
 	uint64_t evictions;
-	/** @dropped: lines that an atomic operation or an invalidation dropped; of the SLC 0 */
+	/** @dropped: lines that an atomic operation or an invalidation dropped */
 	uint64_t dropped;
-	/** @fills: reads of lines from the next level; of the SLC 0 */
+	/** @fills: reads of lines from the next level, or memory */
 	uint64_t fills;
 	/** @read_bytes: bytes read from the next level, or memory */
 	uint64_t read_bytes;
@@ -167,8 +167,8 @@ struct pumice_hierarchy_level {
  * @bytes: sizeof(*counts)
  *
  * Counts begin when the device is opened in mode counted; in mode fast they are 0. They are exact
- * when no job runs. Return: 0; -ENOENT past the last; -EOPNOTSUPP for a GPU that is not in this
- * process.
+ * when no job runs. Return: 0; -ENOENT past the last; -EOPNOTSUPP for a GPU of the kernel driver,
+ * whose file in debugfs has them.
  */
 int pumice_hierarchy_client_get(struct pumice_device *dev, uint32_t client,
 				struct pumice_hierarchy_client *counts, size_t bytes);
