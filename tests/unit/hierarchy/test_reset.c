@@ -80,7 +80,7 @@ static void work_before_a_reset_is_not_done_after_it(void **state)
 			request(PUMICE_MEM_CLIENT_INDEX, 1, BASE + (i + 1) * 4096, 4);
 		hierarchy_reset(h);
 		assert_no_counts();
-		hierarchy_fence(h, 0, HIERARCHY_SYSTEM);
+		hierarchy_fence(h, 0, HIERARCHY_SYSTEM, CACHE_ANY_CTX);
 		hierarchy_drain(h);
 		assert_no_counts();
 		hierarchy_destroy(h);
