@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "pumice_format_table.h"
 #include "regs/regs.h"
 
 #define MAX_RECORDS	64u
@@ -452,6 +453,20 @@ static void a_released_mmu_context_has_no_lines(void **state)
 	assert_before(records - 2, FLUSH | SCOPE(SYSTEM) | CTX(TABLES), PUMICE_MMU_INVAL);
 }
 
+/* START_CORES operates on the lines of the VM alone, although scenes are in context 0. */
+static void clients_of_context_0_use_no_caches_of_cores(void **state)
+{
+	static const enum pumice_mem_client clients[] = {
+		PUMICE_MEM_CLIENT_FW_READ, PUMICE_MEM_CLIENT_FW_WRITE,
+		PUMICE_MEM_CLIENT_PM_READ, PUMICE_MEM_CLIENT_PM_WRITE,
+	};
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < sizeof(clients) / sizeof(clients[0]); i++)
+		assert_int_equal(pumice_client_table[clients[i]].path, PUMICE_MEM_PATH_DIRECT);
+}
+
 /* All of them, to the last byte, and no others: each register changes alone, too. */
 static void ranges_are_those_of_the_host(void **state)
 {
@@ -624,6 +639,7 @@ int main(void)
 		TEST(wrong_flags_break_the_context),
 		TEST(older_devices_get_no_operations),
 		TEST(changed_mappings_leave_no_stale_lines),
+		TEST(clients_of_context_0_use_no_caches_of_cores),
 		TEST(ranges_are_those_of_the_host),
 		TEST(tables_of_a_vm_without_an_mmu_context_have_no_lines),
 		TEST(a_released_mmu_context_has_no_lines),
