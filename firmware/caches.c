@@ -3,9 +3,10 @@
  * Coherence of the GPU's caches (document 000, "Memory Hierarchy"), which are coherent neither with
  * the CPU nor with each other.
  *
- * Lines are tagged with the MMU context. An operation therefore is on the context of the job's VM;
- * of jobs with a scene also on context 0, which has scenes and lists of pages. All invalidations
- * clean, too: other jobs of the VM may be running, whose dirty lines would be lost.
+ * Lines are tagged with the MMU context. An operation therefore is on the context of the job's VM.
+ * Jobs with a scene also have those of the SLC on context 0, which has scenes and lists of pages;
+ * caches of cores have no lines of it. All invalidations clean, too: other jobs of the VM may be
+ * running, whose dirty lines would be lost.
  *
  * Messages, results and update objects need no operation: the firmware's own accesses bypass the
  * caches.

@@ -436,10 +436,10 @@ struct fwif_cccb_header {
 #define FWIF_CCCB_TYPE	0xffffu
 
 /*
- * Operations on the caches of the GPU for a job, whose lines are selected by its VM, and of
- * geometry and fragment jobs also by being shared with the firmware. All but END write dirty lines
- * and drop them. Devices before register map 2.9 have no caches: the firmware ignores the flags
- * there.
+ * Operations on the caches of the GPU for a job, whose lines are selected by its VM. Those of
+ * geometry and fragment jobs that include the SLC are also on lines that are shared with the
+ * firmware, which caches of cores do not have. All but END write dirty lines and drop them. Devices
+ * before register map 2.9 have no caches: the firmware ignores the flags there.
  *
  * START_CORES	before the first slice, in the caches of the cores: the job reads what other jobs
  *		of the GPU have written; and before each partial render

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "pumice_format_table.h"
 #include "regs/regs.h"
 
 #define MAX_RECORDS	64u
@@ -23,12 +24,14 @@
 /* A write of the firmware to a register that the tests look at. */
 struct record {
 	u32 offset, value;
-	/* State at that time: of the fixture, and of the context that is watched. */
+	/* State at that time: of the range, of the fixture, and of the context that is watched. */
+	u64 first, last;
 	u32 jobs_started, messages, object, result;
 };
 
 static struct record record[MAX_RECORDS];
 static u32 records;
+static u64 range_first, range_last;	/* in the registers */
 static struct fixture *watched_fixture;
 static const struct fx_context *watched;
 static u32 watched_seqno;
@@ -41,6 +44,15 @@ static bool is_recorded(u32 offset)
 		!(offset % 8));
 }
 
+/* Follow a write to one of the two registers of the range, or to a half of one. */
+static void record_range(u32 offset, u64 value, unsigned int size)
+{
+	if (offset - PUMICE_SLC_START < 8)
+		memcpy((u8 *)&range_first + (offset - PUMICE_SLC_START), &value, size);
+	else if (offset - PUMICE_SLC_END < 8)
+		memcpy((u8 *)&range_last + (offset - PUMICE_SLC_END), &value, size);
+}
+
 /* The linker replaces the device's own function by these. */
 enum reg_after __real_regs_write(struct pumice_gpu *gpu, enum pumice_reg_bus bus, unsigned int os,
 				 u32 offset, u64 value, unsigned int size);
@@ -49,10 +61,13 @@ enum reg_after __wrap_regs_write(struct pumice_gpu *gpu, enum pumice_reg_bus bus
 enum reg_after __wrap_regs_write(struct pumice_gpu *gpu, enum pumice_reg_bus bus, unsigned int os,
 				 u32 offset, u64 value, unsigned int size)
 {
+	if (bus == PUMICE_REG_BUS_FW)
+		record_range(offset, value, size);
 	if (bus == PUMICE_REG_BUS_FW && is_recorded(offset) && records < MAX_RECORDS) {
 		struct record *r = &record[records++];
 
-		*r = (struct record){ .offset = offset, .value = (u32)value };
+		*r = (struct record){ .offset = offset, .value = (u32)value,
+				      .first = range_first, .last = range_last };
 		if (watched) {
 			r->jobs_started = watched_fixture->boot->jobs_started;
 			r->messages = watched_fixture->fwccb_ring->write;
@@ -438,6 +453,49 @@ static void a_released_mmu_context_has_no_lines(void **state)
 	assert_before(records - 2, FLUSH | SCOPE(SYSTEM) | CTX(TABLES), PUMICE_MMU_INVAL);
 }
 
+/* START_CORES operates on the lines of the VM alone, although scenes are in context 0. */
+static void clients_of_context_0_use_no_caches_of_cores(void **state)
+{
+	static const enum pumice_mem_client clients[] = {
+		PUMICE_MEM_CLIENT_FW_READ, PUMICE_MEM_CLIENT_FW_WRITE,
+		PUMICE_MEM_CLIENT_PM_READ, PUMICE_MEM_CLIENT_PM_WRITE,
+	};
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < sizeof(clients) / sizeof(clients[0]); i++)
+		assert_int_equal(pumice_client_table[clients[i]].path, PUMICE_MEM_PATH_DIRECT);
+}
+
+/* All of them, to the last byte, and no others: each register changes alone, too. */
+static void ranges_are_those_of_the_host(void **state)
+{
+	static const struct {
+		u64 first, last;
+	} ranges[] = {
+		{ FX_STREAM_VA, FX_STREAM_VA + 0x1fff },
+		{ FX_STREAM_VA + 0x1000, FX_STREAM_VA + 0x1fff },
+		{ 0x1234567000, 0x2345678fff },
+		{ 0x1234567000, 0x1234567fff },
+	};
+	struct caches *f = *state;
+	const u32 ctx = bind(f);
+	struct fwif_kccb_cmd cmd = {
+		.type = FWIF_KCCB_MMU_INVALIDATE, .catalogue = f->vm.catalogue,
+	};
+	u32 i;
+
+	for (i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+		cmd.start = ranges[i].first;
+		cmd.end = ranges[i].last;
+		watch(f->r, &f->c[0], 1);
+		assert_int_equal(fx_call(f->r, &cmd), FWIF_STATUS_OK);
+		assert_before(0, FLUSH | SCOPE(SYSTEM) | CTX(ctx) | RANGE, PUMICE_SLC_OP);
+		assert_int_equal(record[0].first, ranges[i].first);
+		assert_int_equal(record[0].last, ranges[i].last);
+	}
+}
+
 /* With more VMs than MMU contexts: lines of the former VM, while its tables are still valid. */
 static void a_reassigned_mmu_context_has_no_lines(void **state)
 {
@@ -581,6 +639,8 @@ int main(void)
 		TEST(wrong_flags_break_the_context),
 		TEST(older_devices_get_no_operations),
 		TEST(changed_mappings_leave_no_stale_lines),
+		TEST(clients_of_context_0_use_no_caches_of_cores),
+		TEST(ranges_are_those_of_the_host),
 		TEST(tables_of_a_vm_without_an_mmu_context_have_no_lines),
 		TEST(a_released_mmu_context_has_no_lines),
 		TEST(a_reassigned_mmu_context_has_no_lines),

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "../../../qemu-device/gpu/gpu.h"
+#include "../../../qemu-device/gpu/regs/regs.h"
 #include "job.h"
 
 /* Only a defect takes that long. */
@@ -129,6 +130,60 @@ static void atomic_operations_are_requests_of_their_client(void **state)
 	fx_destroy(fx);
 }
 
+/* Return the BIF that has one more request than before; there is one such BIF. */
+static u32 bif_of_request(struct fixture *fx, const struct mmu_request *r)
+{
+	struct hierarchy *h = fx->gpu->hierarchy;
+	const u32 bifs = hierarchy_bifs(h);
+	u32 i, found = bifs, requests[65];
+	struct bif_counters c;
+
+	assert_true(bifs < 65);
+	for (i = 0; i < bifs; i++) {
+		hierarchy_bif_counters(h, i, &c);
+		requests[i] = (u32)c.requests;
+	}
+	fx->gpu->mmu.request(fx->gpu->mmu.request_opaque, r);
+	for (i = 0; i < bifs; i++) {
+		hierarchy_bif_counters(h, i, &c);
+		if (c.requests == requests[i])
+			continue;
+		assert_int_equal(c.requests, requests[i] + 1);
+		assert_int_equal(found, bifs);
+		found = i;
+	}
+	assert_true(found < bifs);
+	return found;
+}
+
+/* By their USC if they pass its caches, else by their place; each core has BIFs for two USCs. */
+static void requests_pass_the_bif_of_their_unit(void **state)
+{
+	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 2, .uscs_per_core = 4 });
+	struct mmu_request r = { .ctx = JOB_CTX, .bytes = 4 };
+	u32 usc, place;
+
+	(void)state;
+	assert_int_equal(pumice_gpu_set_mode(fx->gpu, "counted"), 0);
+	assert_int_equal(hierarchy_bifs(fx->gpu->hierarchy), 5);
+	for (usc = 0; usc < 8; usc++) {
+		r.usc = usc;
+		for (place = 0; place < 3; place++) {
+			r.addr += 4096;
+			r.place = place;
+			r.kind = 1;
+			r.unit = PUMICE_UNIT_VDM;	/* indices: direct */
+			assert_int_equal(bif_of_request(fx, &r), place ? (place - 1) * 2 : 4);
+			r.kind = 0;
+			r.unit = PUMICE_UNIT_USC_DATA;
+			assert_int_equal(bif_of_request(fx, &r), usc / 2);
+			r.unit = PUMICE_UNIT_TAG;
+			assert_int_equal(bif_of_request(fx, &r) / 2, usc / 4);
+		}
+	}
+	fx_destroy(fx);
+}
+
 static u64 all_requests(struct fixture *fx)
 {
 	struct hierarchy_client out;
@@ -243,6 +298,52 @@ static void the_mode_does_not_change_while_a_job_runs(void **state)
 	fx_destroy(fx);
 }
 
+/* Each waits for its first step, since nothing runs the GPU meanwhile. */
+static void the_mode_does_not_change_while_a_data_master_is_busy(void **state)
+{
+	static const u32 ctrl[GPU_MASTERS] = {
+		[GPU_VDM] = PUMICE_VDM_CTRL, [GPU_PDM] = PUMICE_PDM_CTRL,
+		[GPU_TDM] = PUMICE_TDM_CTRL, [GPU_RDM] = PUMICE_RDM_CTRL,
+	};
+	u32 m, other;
+
+	(void)state;
+	for (m = 0; m < GPU_MASTERS; m++) {
+		struct fixture *fx = fx_create(&(struct fx_options){ .cores = 1 });
+
+		assert_true(fx_read(fx, PUMICE_SYS_MODE) & PUMICE_SYS_MODE__AVAILABLE__MASK);
+		regs_write(fx->gpu, PUMICE_REG_BUS_FW, 0, ctrl[m], PUMICE_VDM_CTRL__START__MASK, 4);
+		for (other = 0; other < GPU_MASTERS; other++)
+			assert_int_equal(master_status(&fx->gpu->master[other])->busy, other == m);
+		assert_false(fx_read(fx, PUMICE_SYS_MODE) & PUMICE_SYS_MODE__AVAILABLE__MASK);
+		assert_int_equal(pumice_gpu_set_mode(fx->gpu, "counted"), -EBUSY);
+		fx_write(fx, PUMICE_SYS_MODE, PUMICE_MODE_COUNTED);
+		assert_int_equal(refusal(fx), PUMICE_MODE_REFUSAL_BUSY);
+		assert_int_equal(mode_of(fx), PUMICE_MODE_FAST);
+		pumice_gpu_reset(fx->gpu);
+		assert_int_equal(pumice_gpu_set_mode(fx->gpu, "counted"), 0);
+		fx_destroy(fx);
+	}
+}
+
+/*
+ * The firmware would wait for its own processor. The proxy's write waits for ever then, so that the
+ * test writes on its bus.
+ */
+static void the_firmware_does_not_change_the_mode(void **state)
+{
+	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 1 });
+
+	(void)state;
+	fx_write(fx, PUMICE_SYS_MODE, 3);
+	assert_int_equal(refusal(fx), PUMICE_MODE_REFUSAL_UNKNOWN);
+	assert_int_equal(regs_write(fx->gpu, PUMICE_REG_BUS_FW, 0, PUMICE_SYS_MODE,
+				    PUMICE_MODE_COUNTED, 4), REG_DONE);
+	assert_int_equal(mode_of(fx), PUMICE_MODE_FAST);
+	assert_int_equal(refusal(fx), PUMICE_MODE_REFUSAL_UNKNOWN);
+	fx_destroy(fx);
+}
+
 /* The guest after a reset of the machine is another one. */
 static void a_reset_of_the_machine_restores_the_mode_of_the_host(void **state)
 {
@@ -287,11 +388,14 @@ int main(void)
 		cmocka_unit_test(results_are_the_same_in_all_modes),
 		cmocka_unit_test(requests_of_a_job_are_counted_in_its_clients),
 		cmocka_unit_test(atomic_operations_are_requests_of_their_client),
+		cmocka_unit_test(requests_pass_the_bif_of_their_unit),
 		cmocka_unit_test(requests_of_a_step_are_bounded),
 		cmocka_unit_test(a_change_drops_the_tlbs_once),
 		cmocka_unit_test(counts_are_the_same_each_time),
 		cmocka_unit_test(a_reset_empties_the_hierarchy),
 		cmocka_unit_test(the_mode_does_not_change_while_a_job_runs),
+		cmocka_unit_test(the_mode_does_not_change_while_a_data_master_is_busy),
+		cmocka_unit_test(the_firmware_does_not_change_the_mode),
 		cmocka_unit_test(a_reset_of_the_machine_restores_the_mode_of_the_host),
 		cmocka_unit_test(modes_that_do_not_exist_are_refused),
 	};

@@ -246,6 +246,28 @@ static void cleaning_writes_and_invalidating_loses_dirty_lines(void **state)
 	assert_int_equal(l0_of(0, L0_DATA).hits, 1);
 }
 
+/* Each bank has whole sets: an L1 of one set has one bank, whatever the number of USCs is. */
+static void banks_are_no_more_than_sets(void **state)
+{
+	struct mcu_config c = {
+		.uscs = MCU_MAX_USCS, .l0_bytes = 4 * LINE, .l1_ways = 4, .line_bytes = LINE,
+		.segment_bytes = 64, .next = lines_take, .opaque = &lines,
+	};
+	const char *error;
+	struct mcu *small;
+	u32 sets;
+
+	(void)state;
+	for (sets = 1; sets <= 8; sets *= 2) {
+		c.l1_bytes = sets * c.l1_ways * LINE;
+		assert_null(mcu_check(&c));
+		small = mcu_create(&c, &error);
+		assert_non_null(small);
+		assert_int_equal(mcu_banks(small), sets < MCU_MAX_USCS ? sets : MCU_MAX_USCS);
+		mcu_destroy(small);
+	}
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, create, destroy)
@@ -262,6 +284,7 @@ int main(void)
 		TEST(a_replaced_line_is_written_back),
 		TEST(an_atomic_operation_drops_the_line),
 		TEST(cleaning_writes_and_invalidating_loses_dirty_lines),
+		TEST(banks_are_no_more_than_sets),
 	};
 
 	return cmocka_run_group_tests_name("mcu", tests, NULL, NULL);

@@ -378,6 +378,33 @@ static void a_copy_does_not_wrap_around_the_address_space(void **state)
 	fx_destroy(fx);
 }
 
+/* It is that of the same unit afterwards, which has translated nothing yet. */
+static void a_reset_of_a_tlb_keeps_its_unit_only(void **state)
+{
+	struct mmu_tlb_entry *far = mmu_tlb_far_create(MMU_TLB_FAR_SMALL);
+	struct fixture *fx = fx_create();
+	u8 *host = testmem_map(fx->tm, CTX, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
+
+	(void)state;
+	fx->tlb.place = 3;
+	fx->tlb.usc = 9;
+	mmu_tlb_set_far(&fx->tlb, far, MMU_TLB_FAR_SMALL);
+	assert_maps(fx, VA, READ, host);
+	assert_maps(fx, VA, READ, host);
+	assert_true(fx->tlb.hits && fx->tlb.misses);
+	/* Not invalidated: either level would still have it. */
+	testmem_unmap(fx->tm, CTX, VA, 4096);
+	mmu_tlb_reset(&fx->tlb);
+	assert_int_equal(fx->tlb.hits, 0);
+	assert_int_equal(fx->tlb.misses, 0);
+	assert_int_equal(fx->tlb.place, 3);
+	assert_int_equal(fx->tlb.usc, 9);
+	assert_ptr_equal(fx->tlb.far, far);
+	assert_faults(fx, VA, READ, PUMICE_FAULT_MMU_PT_INVALID);
+	fx_destroy(fx);
+	free(far);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -396,6 +423,7 @@ int main(void)
 		cmocka_unit_test(one_tlb_does_not_hold_another_contexts_page),
 		cmocka_unit_test(hits_and_misses_are_counted),
 		cmocka_unit_test(counters_include_all_units_and_survive_a_reset),
+		cmocka_unit_test(a_reset_of_a_tlb_keeps_its_unit_only),
 		cmocka_unit_test(copies_cross_pages_that_are_not_contiguous),
 		cmocka_unit_test(a_copy_stops_at_the_faulting_page_and_reports_it),
 		cmocka_unit_test(a_copy_does_not_wrap_around_the_address_space),

@@ -192,6 +192,8 @@ enum ta_result ta_primitives(struct ta *ta, const struct ta_draw *draw,
 
 	assert_false(fx->base->locked);
 	assert_true(ta->begun);
+	/* Whole waves, or all. */
+	assert_true(vertices->ready % PUMICE_LANES == 0 || !vertices->more);
 	ta->counters.blocks++;
 	assert_true(draw->sequence >= ta->min_sequence);
 	ta->min_sequence = draw->sequence;
