@@ -453,7 +453,8 @@ static bool end(struct tracer *t, const char *path)
 	}
 	end_counts(t);
 	if (t->counted && !t->any_counts)
-		fprintf(stderr, "pumice-trace: --counted: no requests to the memory hierarchy; the "
+		fprintf(stderr,
+			"pumice-trace: --counted: no requests to the memory hierarchy; the "
 			"mode of the GPU must be counted\n");
 	if (t->kernel)
 		driver = trace_kernel_close(t->kernel, t->out, clock_offset(t));

@@ -184,7 +184,7 @@ struct mmu {
 
 	/*
 	 * Performance counters, over all units and resets. Every thread adds to them at each walk,
-	 * so they are apart from what units read at each access, the pointers above.
+	 * so they are in other host lines than the pointers above, which units read at each access.
 	 */
 	u8 apart_before[HOST_LINE];
 	_Atomic u64 misses, faults, invalidations;

@@ -6,7 +6,7 @@
  * wave yields in between and continues with the lanes that are left, at the address that it began
  * with, since results may replace the registers of the base and of the mask. The pieces
  * depend on the structure, the rays and the mode only. The step is charged for the nodes and leaves
- * that are visited, and the slice ends after rtu_piece() of them, also if they are of several queries.
+ * that are visited, and the slice ends after rtu_piece() of them, also those of several queries.
  *
  * Limits: results are written when a ray is traced, before the signal is done.
  */

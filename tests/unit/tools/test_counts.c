@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Counts of the memory hierarchy in tools: the driver's file, differences of two readings, rates and
- * tables. Files have the columns of hw/hier.h; those of the driver are compared in tests/guest.
+ * Counts of the memory hierarchy in tools: the driver's file, differences of two readings, rates
+ * and tables. Files have the columns of hw/hier.h; those of the driver are compared in tests/guest.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -116,8 +116,10 @@ static void differences_are_those_of_each_value(void **state)
 /* As when the mode has changed, or the driver has been loaded again. */
 static void counts_that_have_begun_again_are_all_new(void **state)
 {
-	struct counts *a = parse(HEAD_CLIENTS "tag 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9\n" HEAD_LEVELS LEVEL);
-	struct counts *b = parse(HEAD_CLIENTS "tag 8 70 9 9 9 9 9 9 9 9 9 9 9 9 1\n" HEAD_LEVELS LEVEL);
+	struct counts *a = parse(HEAD_CLIENTS "tag 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9\n"
+				 HEAD_LEVELS LEVEL);
+	struct counts *b = parse(HEAD_CLIENTS "tag 8 70 9 9 9 9 9 9 9 9 9 9 9 9 1\n"
+				 HEAD_LEVELS LEVEL);
 	struct counts *c = counts_between(a, b);
 
 	(void)state;

@@ -268,6 +268,9 @@ static const struct {
 	[FWIF_LOG_PAGES_RESUME] = { "parameter memory", "pages resume", true },
 	[FWIF_LOG_PARTIAL_REQUEST] = { "parameter memory", "partial request", true },
 	[FWIF_LOG_FLIP] = { "scheduling", "flip", true },
+	[FWIF_LOG_OS_CONNECTED] = { "boot and errors", "os connected", false },
+	[FWIF_LOG_OS_ENDED] = { "boot and errors", "os ended", false },
+	[FWIF_LOG_OS_HOLD] = { "boot and errors", "os hold", true },
 };
 
 #define DECISIONS (sizeof(decisions) / sizeof(decisions[0]))

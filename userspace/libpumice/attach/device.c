@@ -3,8 +3,9 @@
  * The backend that observes the in-process device of another process: "pid:PID" for its first,
  * which is number 0, or "pid:PID/N". See attach.h.
  *
- * Statistics, clock, event trace and counts of the memory hierarchy only. A reply is checked against the size that it must
- * have before any of it is used; texts in it are terminated here.
+ * Statistics, clock, event trace and counts of the memory hierarchy only. A reply is
+ * checked against the size that it must have before any of it is used; texts in it are terminated
+ * here.
  */
 #include <errno.h>
 #include <signal.h>
