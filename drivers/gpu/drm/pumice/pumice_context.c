@@ -327,7 +327,7 @@ void pumice_context_destroy(struct pumice_context *ctx)
 	if (!pumice_context_idle(ctx))
 		pumice_queue_cancel(ctx, -ENODEV);
 	spin_lock(&pdev->reset.contexts_lock);
-	list_del(&ctx->node);
+	list_del_init(&ctx->node); /* reset_watch_job() tests this */
 	spin_unlock(&pdev->reset.contexts_lock);
 	mutex_unlock(&pdev->reset.lock);
 	/* A context outside of the list: resets and suspend do not stop or start its schedulers. */

@@ -90,7 +90,7 @@ struct pumice_context {
 	 * fences
 	 */
 	struct pumice_vm *vm;
-	/** @node: in reset.contexts, until destroyed */
+	/** @node: in reset.contexts, until destroyed; changes under reset.lock */
 	struct list_head node;
 	/** @process: process that created it; constant */
 	struct pumice_process process;

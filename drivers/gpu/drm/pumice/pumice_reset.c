@@ -628,6 +628,12 @@ static void reset_watch_job(struct pumice_context *ctx, struct pumice_job *job)
 	/* A lost GPU has no jobs, and is neither called nor reset again. */
 	if (ctx->pdev->reset.lost)
 		return;
+	/*
+	 * A context that is being destroyed has no job in the firmware, and its queues are without
+	 * shared memory. But the scheduler may not have completed a job yet that was refused.
+	 */
+	if (list_empty(&ctx->node))
+		return;
 	cookie = dma_fence_begin_signalling();
 	reason = reset_check_job(ctx, job);
 	dma_fence_end_signalling(cookie);

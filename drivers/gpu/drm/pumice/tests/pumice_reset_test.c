@@ -315,6 +315,22 @@ static void gpu_that_is_lost_is_not_reset_again(struct kunit *test)
 	mutex_unlock(&f->pdev.reset.lock);
 }
 
+/* Its shared memory is freed: the tick of a job that the scheduler still completes accesses none. */
+static void context_that_was_destroyed_is_not_watched(struct kunit *test)
+{
+	struct hang_fixture *f = hang_fixture(test);
+
+	pumice_kccb_init(&f->pdev);
+	init_waitqueue_head(&f->pdev.reset.over);
+	spin_lock_init(&f->waiting.lock);
+	f->pdev.reset.asleep = true;
+	list_del_init(&f->waiting.node);
+	mutex_lock(&f->pdev.reset.lock);
+	reset_watch_job(&f->waiting, &f->job);
+	KUNIT_EXPECT_EQ(test, f->pdev.reset.rounds, 0);
+	mutex_unlock(&f->pdev.reset.lock);
+}
+
 static struct kunit_case reset_cases[] = {
 	KUNIT_CASE(job_that_the_firmware_never_starts_hangs),
 	KUNIT_CASE(job_does_not_hang_while_the_firmware_starts_others),
@@ -324,6 +340,7 @@ static struct kunit_case reset_cases[] = {
 	KUNIT_CASE(only_a_job_in_flight_makes_its_context_guilty),
 	KUNIT_CASE(gpu_is_lost_when_firmware_fails_repeatedly),
 	KUNIT_CASE(gpu_that_is_lost_is_not_reset_again),
+	KUNIT_CASE(context_that_was_destroyed_is_not_watched),
 	KUNIT_CASE(file_reports_a_lost_gpu),
 	KUNIT_CASE(resets_count_from_the_opening_of_the_file),
 	{}
