@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "harness.h"
+#include "power.h"
 #include "parameters.h"
 #include "fixture.h"
 #include "sync.h"
@@ -409,8 +410,7 @@ static void hierarchy_keeps_counts_while_the_gpu_sleeps(void)
 	stream = count_of("cdm-stream", 1);
 	slc = count_of("slc", 1);
 	CHECK(stream > 0);
-	while (!find_line(read_text("state"), "firmware: ", "asleep"))
-		usleep(10000);
+	need_gpu_asleep();
 	CHECK_EQUAL(count_of("cdm-stream", 1), stream);
 	/* The firmware has booted again, with requests of its own. */
 	CHECK(count_of("slc", 1) >= slc);

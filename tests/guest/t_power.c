@@ -9,16 +9,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-
-#include <fcntl.h>
 #include <unistd.h>
 
 #include "harness.h"
+#include "power.h"
 #include "render.h"
 #include "system.h"
 
-#define WAIT_MS	5000
 /* System sleep: its duration, and the minimum that must be measured. */
 #define SLEEP_S	"4"
 #define SLEEP_MIN_NS	2000000000ull
@@ -26,60 +23,10 @@
 #define QUEUED_JOBS	500u
 #define FIRMWARE_JOBS	407u
 
-static void attribute_path(char *path, unsigned int bytes, const char *attribute)
-{
-	char name[64];
-
-	CHECK_OK(gpu_pci_name(name, sizeof(name)));
-	snprintf(path, bytes, "/sys/bus/pci/devices/%s/power/%s", name, attribute);
-}
-
-static void read_attribute(const char *attribute, char *text, unsigned int bytes)
-{
-	char path[256];
-	ssize_t got;
-	int fd;
-
-	attribute_path(path, sizeof(path), attribute);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	CHECK(fd >= 0);
-	got = read(fd, text, bytes - 1);
-	CHECK(got > 0);
-	text[got - 1] = '\0';	/* replaces the newline */
-	close(fd);
-}
-
-static int set_attribute(const char *attribute, const char *text)
-{
-	char path[256];
-
-	attribute_path(path, sizeof(path), attribute);
-	return write_file(path, text);
-}
-
-static bool is_status(const char *status)
-{
-	char text[32];
-
-	read_attribute("runtime_status", text, sizeof(text));
-	return !strcmp(text, status);
-}
-
-/* Wait until the GPU sleeps. */
-static void need_asleep(void)
-{
-	const struct timespec pause = { .tv_nsec = 1000000 };
-	unsigned int i;
-
-	for (i = 0; i < WAIT_MS && !is_status("suspended"); i++)
-		nanosleep(&pause, NULL);
-	CHECK(is_status("suspended"));
-}
-
 static void gpu_without_jobs_sleeps(void)
 {
 	need_gpu();
-	need_asleep();
+	need_gpu_asleep();
 }
 
 static void open_file_with_context_does_not_keep_it_awake(void)
@@ -87,7 +34,7 @@ static void open_file_with_context_does_not_keep_it_awake(void)
 	struct fixture fx = fx_open();
 
 	fx_check_works(&fx);
-	need_asleep();
+	need_gpu_asleep();
 }
 
 static void job_keeps_it_awake(void)
@@ -98,9 +45,9 @@ static void job_keeps_it_awake(void)
 	fx_block(&fx);
 	need_in_flight(1);
 	for (i = 0; i < 50; i++)
-		CHECK(is_status("active"));
+		CHECK(power_is("active"));
 	gpu_context_destroy(fx.fd, fx.context);
-	need_asleep();
+	need_gpu_asleep();
 }
 
 /* The GPU's own counters restart with each sleep. */
@@ -115,7 +62,7 @@ static void statistics_survive_sleep(void)
 	fx_check_works(&r.fx);
 	CHECK_EQUAL(fx_run(&transfer, transfer_fill_stream(&transfer, r.fx.data.va, 1, 64)), 1);
 	before = need_stats(r.fx.fd);
-	need_asleep();
+	need_gpu_asleep();
 	after = need_stats(r.fx.fd);
 	CHECK_EQUAL(after.compute_busy, before.compute_busy);
 	CHECK_EQUAL(after.geometry_busy, before.geometry_busy);
@@ -132,7 +79,7 @@ static void context_continues_after_each_sleep(void)
 	for (i = 1; i <= 20; i++) {
 		CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, fx.data.va, i)), 1);
 		CHECK_EQUAL(fx.data.cpu[0], i);
-		need_asleep();
+		need_gpu_asleep();
 	}
 	CHECK_EQUAL(need_state(fx.fd, fx.context).jobs_done, 20);
 	CHECK_EQUAL(need_state(fx.fd, fx.context).jobs_faulted, 0);
@@ -144,7 +91,7 @@ static void sleep_is_not_a_gpu_reset(void)
 	int resets = need_counts().resets;
 
 	fx_check_works(&fx);
-	need_asleep();
+	need_gpu_asleep();
 	fx_check_works(&fx);
 	CHECK_EQUAL(need_counts().resets, resets);
 	CHECK_EQUAL(need_state(fx.fd, fx.context).state, 0);
@@ -160,10 +107,10 @@ static void mapping_changed_during_sleep_is_seen(void)
 	CHECK_EQUAL(fx_run(&fx, stream), 1);
 	CHECK_EQUAL(fx.data.cpu[0], 5);
 	fx.data.cpu[0] = 0;
-	need_asleep();
+	need_gpu_asleep();
 	need_unmap(fx.fd, fx.vm, fx.data.va, FX_DATA_BYTES);
 	need_map(fx.fd, fx.vm, other, 0, fx.data.va, FX_DATA_BYTES, 0);
-	CHECK(is_status("suspended"));
+	CHECK(power_is("suspended"));
 	CHECK_EQUAL(fx_run(&fx, stream), 1);
 	CHECK_EQUAL(cpu[0], 5);
 	CHECK_EQUAL(fx.data.cpu[0], 0);
@@ -174,13 +121,13 @@ static void objects_may_be_destroyed_during_sleep(void)
 	struct fixture fx = fx_open();
 
 	fx_check_works(&fx);
-	need_asleep();
+	need_gpu_asleep();
 	CHECK_OK(gpu_context_destroy(fx.fd, fx.context));
 	need_unmap(fx.fd, fx.vm, fx.data.va, FX_DATA_BYTES);
 	CHECK_OK(gpu_vm_destroy(fx.fd, fx.vm));
 	fx_close(&fx);
 	need_nothing_left();
-	CHECK(is_status("suspended"));
+	CHECK(power_is("suspended"));
 }
 
 static void clock_continues_during_sleep(void)
@@ -190,7 +137,7 @@ static void clock_continues_during_sleep(void)
 	int fd = need_gpu();
 
 	CHECK_OK(gpu_query(fd, DRM_PUMICE_QUERY_TIMESTAMP, &before, &size));
-	need_asleep();
+	need_gpu_asleep();
 	CHECK_OK(gpu_query(fd, DRM_PUMICE_QUERY_TIMESTAMP, &after, &size));
 	CHECK(after.gpu_ticks > before.gpu_ticks);
 }
@@ -200,7 +147,7 @@ static void function_reset_during_sleep_harms_no_context(void)
 	struct fixture fx = fx_open();
 
 	fx_check_works(&fx);
-	need_asleep();
+	need_gpu_asleep();
 	need_flr();
 	fx_check_works(&fx);
 	CHECK_EQUAL(need_state(fx.fd, fx.context).state, 0);
@@ -211,14 +158,14 @@ static void driver_may_be_unbound_and_bound_during_sleep(void)
 	struct fixture fx = fx_open();
 
 	fx_check_works(&fx);
-	need_asleep();
+	need_gpu_asleep();
 	need_unbound();
 	fx_close(&fx);
 	need_bound();
-	CHECK_OK(set_attribute("autosuspend_delay_ms", "0"));
+	CHECK_OK(power_set("autosuspend_delay_ms", "0"));
 	fx = fx_open();
 	fx_check_works(&fx);
-	need_asleep();
+	need_gpu_asleep();
 }
 
 /* Let the system sleep for SLEEP_S, as far as the device level. */
@@ -295,11 +242,11 @@ int main(int argc, char **argv)
 	char usual[32];
 	int status;
 
-	read_attribute("autosuspend_delay_ms", usual, sizeof(usual));
-	if (set_attribute("autosuspend_delay_ms", "0")) {
+	power_read("autosuspend_delay_ms", usual, sizeof(usual));
+	if (power_set("autosuspend_delay_ms", "0")) {
 		printf("Bail out! the delay before sleep cannot be set\n");
 		return 1;
 	}
 	status = test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-	return set_attribute("autosuspend_delay_ms", usual) ? 1 : status;
+	return power_set("autosuspend_delay_ms", usual) ? 1 : status;
 }

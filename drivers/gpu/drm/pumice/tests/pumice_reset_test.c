@@ -315,7 +315,7 @@ static void gpu_that_is_lost_is_not_reset_again(struct kunit *test)
 	mutex_unlock(&f->pdev.reset.lock);
 }
 
-/* Its shared memory is freed: the tick of a job that the scheduler still completes accesses none. */
+/* Its shared memory is freed: the tick of a job that the scheduler completes uses none. */
 static void context_that_was_destroyed_is_not_watched(struct kunit *test)
 {
 	struct hang_fixture *f = hang_fixture(test);
