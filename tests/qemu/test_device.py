@@ -49,10 +49,12 @@ class Properties(unittest.TestCase):
         text = subprocess.run(command_line("pumice,help"), capture_output=True, text=True,
                               stdin=subprocess.DEVNULL, check=True, timeout=60).stdout
         lines = {line.split("=")[0].strip(): line for line in text.splitlines()}
-        self.assertRegex(lines["slc-kib"], "KiB, a power of two from 16 to 65536; .* mode counted")
+        self.assertRegex(lines["slc-kib"], "KiB, a power of two from 16 to 65536, at least a line for each "
+                         "way of each bank; .* mode counted")
         for cache in ("data-l1", "data-l2", "texture-l1", "texture-l2"):
             self.assertRegex(lines[cache + "-bytes"],
-                             "bytes, a power of two from 256 to 1048576; .* mode counted")
+                             "bytes, a power of two from 256 to 1048576, at least a line for each "
+                             "way of the preset; .* mode counted")
         self.assertNotIn("the same", text)
 
     def test_sizes_that_contradict_each_other_are_refused(self):
