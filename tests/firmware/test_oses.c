@@ -8,9 +8,10 @@
 
 #include "fixture.h"
 
-#define GROUPS	2000u	/* of a job that needs several slices */
+#define GROUPS	6000u	/* of a job that needs many slices */
 #define LOOPS	40u	/* of the loop in each */
 #define HOLD_US	2000u
+#define RUNS	8u	/* of fx_run(), for a job of few work-groups */
 
 /* Two virtual GPUs with a VM and a context of normal priority each. */
 struct two {
@@ -44,11 +45,13 @@ static void begin_job(struct fixture *r, struct fx_context *c, u32 seqno)
 static void assert_unharmed(struct two *t)
 {
 	static u32 seqno;
+	u32 i;
 
 	seqno++;
 	fx_vm_groups(&t->vm, 16, LOOPS, false);
 	begin_job(t->r, &t->c, seqno);
-	fx_finish(t->r);
+	for (i = 0; i < RUNS && *t->c.object != seqno; i++)
+		fx_run(t->r);
 	assert_int_equal(fx_result(&t->c, seqno)->seqno, seqno);
 	assert_int_equal(fx_result(&t->c, seqno)->fault, PUMICE_FAULT_NONE);
 	assert_int_equal(fx_result(&t->c, seqno)->groups, 16);
@@ -77,9 +80,11 @@ static void jobs_of_two_virtual_gpus_run_at_the_same_time(void **state)
 	fx_finish(t.r);
 	assert_whole(&t.c, 1, GROUPS);
 	assert_whole(&t.guest_c, 2, GROUPS / 2);
-	/* Slices of both alternate: the shorter job ends first although it began last. */
+	/* Slices of both alternate until the shorter job has ended. */
 	assert_true(fx_result(&t.guest_c, 2)->time_end < fx_result(&t.c, 1)->time_end);
-	assert_true(fx_result(&t.guest_c, 2)->slices > 1);
+	assert_true(fx_result(&t.guest_c, 2)->slices > 2);
+	assert_in_range(fx_result(&t.c, 1)->slices, fx_result(&t.guest_c, 2)->slices,
+			fx_result(&t.guest_c, 2)->slices + 1);
 	/* Counters are those of the virtual GPU. */
 	assert_int_equal(t.r->boot->jobs_done, 1);
 	assert_int_equal(t.guest->boot->jobs_done, 1);
@@ -87,26 +92,38 @@ static void jobs_of_two_virtual_gpus_run_at_the_same_time(void **state)
 	fx_destroy(t.r);
 }
 
+/* Clear the causes of both lines, so that the next one raises it, and count from 0. */
+static void clear_irqs(struct two *t)
+{
+	u32 os;
+
+	for (os = 0; os < 2; os++)
+		pumice_gpu_mmio_write(t->r->gpu, os, PUMICE_OS_IRQ_CLEAR,
+				      PUMICE_OS_IRQ_CLEAR__FW__MASK, 4);
+	t->r->irqs = 0;
+	t->guest->irqs = 0;
+}
+
 static void a_kick_serves_the_ring_of_its_virtual_gpu_only(void **state)
 {
 	const struct fwif_kccb_cmd ping = { .type = FWIF_KCCB_PING };
-	unsigned int irqs;
 	struct two t;
 	u32 entry;
 
 	(void)state;
 	two_create(&t);
 	entry = fx_put(t.guest, &ping);
-	irqs = t.guest->irqs;
+	clear_irqs(&t);
 	fx_assert_alive(t.r);
 	assert_int_equal(t.guest->kccb_status[entry], FWIF_STATUS_PENDING);
-	assert_int_equal(t.guest->irqs, irqs);
-	irqs = t.r->irqs;
+	assert_int_equal(t.r->irqs, 1);
+	assert_int_equal(t.guest->irqs, 0);
+	clear_irqs(&t);
 	fx_kick(t.guest);
 	fx_run(t.r);
 	assert_int_equal(t.guest->kccb_status[entry], FWIF_STATUS_OK);
-	assert_true(t.guest->irqs);
-	assert_int_equal(t.r->irqs, irqs);
+	assert_int_equal(t.r->irqs, 0);
+	assert_int_equal(t.guest->irqs, 1);
 	fx_destroy(t.r);
 }
 
@@ -136,30 +153,39 @@ static void contexts_and_vms_of_another_cannot_be_named(void **state)
 	fx_destroy(t.r);
 }
 
-static void memory_of_another_cannot_be_named(void **state)
+/* Assert that a virtual GPU cannot pass addresses in the part of another one. */
+static void assert_cannot_name(struct fixture *from, const struct fx_vm *vm, struct fx_context *of)
 {
 	struct fx_context c;
-	struct two t;
 	u32 i;
 
-	(void)state;
-	two_create(&t);
 	for (i = 0; i < 4; i++) {
 		u32 *address[4];
 
-		fx_context(t.guest, &t.guest_vm, 1, &c);
+		fx_context(from, vm, 1, &c);
 		address[0] = &c.f->cccb;
 		address[1] = &c.f->results;
 		address[2] = &c.f->save;
 		address[3] = &c.f->stuck;
-		*address[i] = t.c.f->results;
-		assert_int_equal(fx_call_context(t.guest, FWIF_KCCB_KICK, &c), FWIF_STATUS_INVALID);
+		*address[i] = of->f->results;
+		assert_int_equal(fx_call_context(from, FWIF_KCCB_KICK, &c), FWIF_STATUS_INVALID);
 	}
-	*t.c.object = 5;
-	fx_update(&t.guest_c, t.c.object_addr, 77);
-	fx_submit(t.guest, &t.guest_c);
-	assert_int_equal(t.guest_c.f->state, FWIF_CONTEXT_BROKEN);
-	assert_int_equal(*t.c.object, 5);
+	fx_context(from, vm, 1, &c);
+	*of->object = 5;
+	fx_update(&c, of->object_addr, 77);
+	fx_submit(from, &c);
+	assert_int_equal(c.f->state, FWIF_CONTEXT_BROKEN);
+	assert_int_equal(*of->object, 5);
+}
+
+static void memory_of_another_cannot_be_named(void **state)
+{
+	struct two t;
+
+	(void)state;
+	two_create(&t);
+	assert_cannot_name(t.guest, &t.guest_vm, &t.c);
+	assert_cannot_name(t.r, &t.vm, &t.guest_c);
 	fx_destroy(t.r);
 }
 
