@@ -11,18 +11,13 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "count.h"
 #include "host_clock.h"
 
 struct activity {
 	_Atomic u64 requests, busy_ns;
 	_Atomic bool detail;	/* measure the time */
 };
-
-static inline void activity_add(_Atomic u64 *count, u64 n)
-{
-	atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + n,
-			      memory_order_relaxed);
-}
 
 /* Clear the counts; detail remains. */
 static inline void activity_reset(struct activity *a)
@@ -48,7 +43,7 @@ static inline u64 activity_busy_ns(const struct activity *a)
 
 static inline void activity_count(struct activity *a)
 {
-	activity_add(&a->requests, 1);
+	count_add(&a->requests, 1);
 }
 
 /* The unit begins to work; the result is for activity_end(). */
@@ -60,7 +55,7 @@ static inline u64 activity_begin(const struct activity *a)
 static inline void activity_end(struct activity *a, u64 began)
 {
 	if (began)
-		activity_add(&a->busy_ns, host_ns() - began);
+		count_add(&a->busy_ns, host_ns() - began);
 }
 
 #endif

@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "../count.h"
 #include "pumice_types.h"
 
 struct fifo {
@@ -34,17 +35,11 @@ static inline void fifo_init(struct fifo *fifo, u32 depth)
 	atomic_store(&fifo->occupancy, 0);
 }
 
-static inline void fifo_add(_Atomic u64 *counter, u64 n)
-{
-	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n,
-			      memory_order_relaxed);
-}
-
 /* The level is about to change. */
 static inline void fifo_tick(struct fifo *fifo, u64 now)
 {
 	if (now > fifo->time)
-		fifo_add(&fifo->occupancy, fifo->level * (now - fifo->time));
+		count_add(&fifo->occupancy, fifo->level * (now - fifo->time));
 	fifo->time = now;
 }
 
@@ -52,7 +47,7 @@ static inline void fifo_tick(struct fifo *fifo, u64 now)
 static inline void fifo_wait(struct fifo *fifo)
 {
 	if (!fifo->waits)
-		fifo_add(&fifo->waited, 1);
+		count_add(&fifo->waited, 1);
 	fifo->waits = true;
 }
 

@@ -64,7 +64,7 @@ static bool process(struct titr *titr, const struct itr_task *task, struct itr_p
 		zero_rest(lanes, r->rows, rows);
 		read.lanes = lanes < PUMICE_LANES ? (1u << lanes) - 1 : UINT32_MAX;
 		read.coord = rows;
-		activity_add(&titr->reads, 1);
+		count_add(&titr->reads, 1);
 		if (!tag_read(titr->tag, &read, r->texels[wave], fault))
 			return false;
 	}

@@ -315,7 +315,7 @@ static void put(struct ta *ta, struct ta_macro *macro, u8 *block)
 	for (i = 0; i < poly->corners; i++)
 		slot[i] = place_corner(ta, macro, block, i);
 	if (!macro->prims)
-		ta->counters.blocks++;
+		count_add(&ta->counters.blocks, 1);
 	for (i = 0; i < poly->subs; i++, macro->prims++) {
 		const struct ta_sub *sub = &poly->sub[i];
 		struct pumice_prim_index index = {

@@ -16,6 +16,7 @@
 
 #include <string.h>
 
+#include "../count.h"
 #include "../number.h"
 #include "ta.h"
 

@@ -96,7 +96,7 @@ static bool add_entry(struct ta *ta, struct ta_tile *tile, struct ta_macro *macr
 	tile->entry[tile->entries++] = (struct pumice_tile_entry){
 		.block = macro->block, .mask = mask,
 	};
-	ta->counters.tile_entries++;
+	count_add(&ta->counters.tile_entries, 1);
 	return true;
 }
 

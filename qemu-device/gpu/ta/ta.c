@@ -206,7 +206,7 @@ void ta_cull(struct ta *ta, const struct ta_draw *draw, const struct ta_vertices
 
 		if (!draw->state.discard)
 			mte_primitive(culling, &prims[i], &kept, &fault);
-		ta->counters.culled += keep[i] && !kept;
+		count_add(&ta->counters.culled, keep[i] && !kept);
 		keep[i] = keep[i] && kept;
 	}
 }
@@ -221,7 +221,7 @@ static enum ta_result suspend(struct ta *ta, enum ta_step step, enum ta_result r
 /* Complete the primitive: it is in all of its tiles, or in none. */
 static enum ta_result complete(struct ta *ta, bool culled)
 {
-	ta->counters.culled += culled;
+	count_add(&ta->counters.culled, culled);
 	ta->step = TA_STEP_BEGIN;
 	return TA_OK;
 }
@@ -257,7 +257,7 @@ static inline enum ta_result process_primitive(struct ta *ta, const struct ta_pr
 		result = block_reserve(ta, fault);
 		if (result != TA_OK)
 			return suspend(ta, TA_STEP_RESERVE, result);
-		ta->counters.clipped += ta->poly.clipped;
+		count_add(&ta->counters.clipped, ta->poly.clipped);
 		if (!block_put(ta, fault))
 			return TA_FAULT;
 		/* fall through */
@@ -333,7 +333,7 @@ enum ta_result ta_primitives(struct ta *ta, const struct ta_draw *draw,
 	enum ta_result result;
 
 	if (draw->state.discard) {
-		ta->counters.culled += count - *done;
+		count_add(&ta->counters.culled, count - *done);
 		*done = count;
 		return TA_OK;
 	}
@@ -389,5 +389,8 @@ const struct ta_counters *ta_counters(const struct ta *ta)
 
 void ta_reset_counters(struct ta *ta)
 {
-	ta->counters = (struct ta_counters){ 0 };
+	atomic_store(&ta->counters.culled, 0);
+	atomic_store(&ta->counters.clipped, 0);
+	atomic_store(&ta->counters.blocks, 0);
+	atomic_store(&ta->counters.tile_entries, 0);
 }

@@ -18,6 +18,7 @@
 #ifndef PUMICE_GPU_TA_H
 #define PUMICE_GPU_TA_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "../fault.h"
@@ -133,9 +134,9 @@ struct ta_source {
 void ta_clip_again(const struct pumice_vdm_state *state, u8 kind, u64 flat,
 		   const struct ta_source *source, u32 vertices, const u8 *corner, float *out);
 
-/* Counters since the TA was created or they were reset. */
+/* Counters since the TA was created or they were reset; any thread may read them. */
 struct ta_counters {
-	u64 culled, clipped, blocks, tile_entries;
+	_Atomic u64 culled, clipped, blocks, tile_entries;
 };
 const struct ta_counters *ta_counters(const struct ta *ta);
 void ta_reset_counters(struct ta *ta);

@@ -67,7 +67,7 @@ static void enter(struct tag *tag)
 	if (!pthread_mutex_trylock(&tag->lock))
 		return;
 	pthread_mutex_lock(&tag->lock);
-	activity_add(&tag->waits, 1);
+	count_add(&tag->waits, 1);
 }
 
 static bool compares(u32 op)

@@ -29,7 +29,7 @@ static inline void tcu_reset(struct tcu *tcu)
 /* Count requests, a texel of each lane of a wave each. */
 static inline void tcu_count(struct tcu *tcu, u64 requests)
 {
-	activity_add(&tcu->requests, requests);
+	count_add(&tcu->requests, requests);
 }
 
 static inline u64 tcu_requests(const struct tcu *tcu)

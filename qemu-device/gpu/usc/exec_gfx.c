@@ -293,7 +293,7 @@ static const struct usc_insn *texture(struct exec *x, const struct usc_insn *i)
 		out = dst;
 	exec_check_stop(x);
 	x->fault = (struct gpu_fault){ 0 };
-	activity_add(&x->usc->tag_reads[usc_gfx_master(x->gfx)], 1);
+	count_add(&x->usc->tag_reads[usc_gfx_master(x->gfx)], 1);
 	if (!tag_read(x->usc->config.tag, &request, out, &x->fault))
 		return exec_mmu_fault(x, i);
 	for (u32 n = 0; out != dst && n < TEXEL_ROWS * USC_ROW_WORDS; n++) {

@@ -249,7 +249,7 @@ static void counts_are_summed_and_cleared(void **state)
 		activity_count(&half->uitr.activity);
 		activity_count(&half->titr.activity);
 		activity_count(&half->titr.activity);
-		activity_add(&half->titr.reads, 3);
+		count_add(&half->titr.reads, 3);
 		assert_true(atomic_load(&half->uitr.activity.detail));
 		assert_true(atomic_load(&half->titr.activity.detail));
 	}
