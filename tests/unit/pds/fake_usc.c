@@ -6,7 +6,7 @@
 
 #include "cmocka_all.h"
 
-static u64 start_count;
+static _Atomic u64 start_count;	/* threads of cores start groups at the same time */
 
 static void fill16(u16 *array, u32 count)
 {

@@ -45,9 +45,10 @@ static void fx_ended(void *opaque)
 
 	assert_false(fx->locked);
 	fx->ends++;
+	if (!meanwhile)
+		return;
 	fx->at_end = NULL;
-	if (meanwhile)
-		meanwhile(fx);
+	meanwhile(fx);
 }
 
 static void fx_fault(void *opaque, const struct gpu_fault *fault)

@@ -68,7 +68,7 @@ struct fixture {
 	unsigned int next_core;	/* of the round robin */
 	bool begun;		/* a launch that fx_end() has not ended */
 	unsigned int wakes[PDS_MAX_USCS];
-	unsigned int ends;	/* calls of ended */
+	_Atomic unsigned int ends;	/* calls of ended, by any thread */
 	void (*at_end)(struct fixture *fx);	/* in the next one, as if by another thread */
 	unsigned int room;	/* calls of room */
 	unsigned int faults;
