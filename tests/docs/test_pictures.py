@@ -11,6 +11,7 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "Documentation/pictures"))
 import demos  # noqa: E402  # pylint: disable=wrong-import-position
 import png  # noqa: E402  # pylint: disable=wrong-import-position
+import traffic  # noqa: E402  # pylint: disable=wrong-import-position
 
 # Their values are random: a picture of the product or of the sums modulo 2^32 would be noise, and
 # the reduction has three numbers.
@@ -50,6 +51,45 @@ class Pictures(unittest.TestCase):
     def test_reduction_averages_squares(self):
         rows = [bytes([0, 10, 20, 100, 10, 20, 7, 7, 7]), bytes([0, 10, 20, 101, 11, 20, 7, 7, 7])]
         self.assertEqual(png.reduce(3, 2, rows, 2), (1, 1, [bytes([50, 10, 20])]))
+
+
+class Traffic(unittest.TestCase):
+    """The plots of memory traffic; tests/install compares their counts with the GPU's."""
+
+    page = (TOP / "Documentation/memory-traffic.rst").read_text(encoding="utf-8")
+
+    def test_each_plot_is_of_the_counts_and_on_the_page(self):
+        plots = traffic.read()
+        self.assertEqual(set(plots), set(traffic.PLOTS))
+        shown = re.findall(r"figure:: pictures/traffic/(\S+)\.svg", self.page)
+        self.assertEqual(sorted(shown), sorted(plots))
+        for name in plots:
+            text = (traffic.FOLDER / f"{name}.svg").read_text(encoding="utf-8")
+            self.assertIn(f"<title>counts {traffic.digest()}</title>", text, name)
+
+    def test_the_page_reads_the_counts_right(self):
+        plots = {name: {line: dict(points) for line, points in lines.items()}
+                 for name, lines in traffic.read().items()}
+        self.assertEqual(plots["stride"]["memory"][256], 128)
+        order = plots["order"]
+        self.assertLess(order["along columns"][512], 4.1)
+        self.assertEqual((order["along rows"][1024], order["along columns"][1024]), (4, 128))
+        self.assertEqual({y for line in ("nearest first", "farthest first", "blended")
+                          for y in plots["layers"][line].values()}, {8})
+        self.assertEqual(round(plots["texels"]["farthest first"][16]), 1)
+        self.assertEqual(round(plots["texels"]["blended"][16]), 16)
+        texture = plots["texture"]
+        self.assertEqual([round(texture[line][angle]) for line in ("linear", "twiddled")
+                          for angle in (0, 90)], [3, 50, 3, 6])
+        written, pixels, read = (plots["triangles"][line] for line in (
+            "parameter buffer written", "pixels written", "parameter buffer read"))
+        self.assertLess(written[2048] + read[2048], pixels[2048])
+        self.assertEqual(round(written[32768] / pixels[32768]), 9)
+        self.assertEqual(round(read[32768] / 32768), 95)
+        for size, level in ((2048, "first level"), (4096, "second level"), (8192, "SLC"),
+                            (262144, "SLC")):
+            self.assertGreater(plots["working-set"][level][size], 87, size)
+        self.assertEqual(plots["working-set"]["memory"][524288], 100)
 
 
 if __name__ == "__main__":

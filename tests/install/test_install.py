@@ -307,7 +307,7 @@ class Examples(Folder):
                 self.assertEqual(self.call([f"./{program}"]), line)
 
     def test_a_mistake_in_a_shader_is_printed(self):
-        for program in ("vector-add", "collatz", "timeline", "triangle", "torus"):
+        for program in ("vector-add", "collatz", "timeline", "triangle", "torus", "traffic"):
             with self.subTest(program=program):
                 done = prefix().run([f"./{program}"], cwd=self.dir)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -338,6 +338,16 @@ class Examples(Folder):
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
                 self.assertTrue(done.stderr.startswith(usage))
 
+    def test_traffic_counts_as_the_documentation_shows(self):
+        kept = TOP / "Documentation/pictures/traffic/traffic.csv"
+        counts = kept.read_text(encoding="utf-8").partition("\n")[2]
+        self.assertEqual(self.call(["./traffic"]), counts)
+
+    def test_traffic_refuses_a_device_that_does_not_count(self):
+        done = prefix().run(["./traffic", "inproc:threads=0"], cwd=self.dir)
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, "the device does not count: use mode=counted\n"))
+
     def test_collatz_finds_the_longest_sequence(self):
         number, steps = longest_sequence(100000)
         self.assertEqual(self.call(["./collatz"]).splitlines()[0],
@@ -348,7 +358,7 @@ class Examples(Folder):
         shutil.copytree(prefix().examples, self.dir)
         self.call(["make", "clean", "all", "CFLAGS=-O1 -g -fsanitize=address,undefined "
                                            "-fno-sanitize-recover=all"])
-        for program in ("vector-add", "collatz", "timeline", "triangle", "torus"):
+        for program in ("vector-add", "collatz", "timeline", "triangle", "torus", "traffic"):
             with self.subTest(program=program):
                 self.call([f"./{program}"])
 
