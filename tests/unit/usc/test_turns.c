@@ -285,6 +285,33 @@ static void turns_do_not_depend_on_budgets(void **state)
 	}
 }
 
+/* After a reset the order is that of a new USC. */
+static void turns_begin_anew_after_a_reset(void **state)
+{
+	struct fixture *fx = fx_create_late(FX_DATA_BYTES, USC_LATE_DATA);
+	u64 first[MASTERS + 1] = { 0 };
+
+	(void)state;
+	for (u32 n = 0; n < 2; n++) {
+		struct work w;
+
+		fx_clear(fx);
+		for (u32 g = 0; g < MASTERS; g++)
+			start_loop(fx, &w, g, kinds[g].stage);
+		start_loop(fx, &w, MASTERS, USC_STAGE_COMPUTE);
+		usc_step(fx->usc, (MASTERS + 1) * USC_FINE_QUANTUM, NULL);
+		for (u32 g = 0; g <= MASTERS; g++) {
+			assert_true(n == 0 || clock_of(fx, g) == first[g]);
+			first[g] = clock_of(fx, g);
+		}
+		usc_abort(fx->usc);
+		usc_step(fx->usc, 1, NULL);
+		for (u32 g = 0; g <= MASTERS; g++)
+			fx_put(fx, w.program[g]);
+	}
+	fx_destroy(fx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -294,6 +321,7 @@ int main(void)
 		cmocka_unit_test(group_whose_wait_ends_first_continues),
 		cmocka_unit_test(group_continues_after_its_wait),
 		cmocka_unit_test(turns_do_not_depend_on_budgets),
+		cmocka_unit_test(turns_begin_anew_after_a_reset),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
