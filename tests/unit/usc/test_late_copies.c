@@ -398,6 +398,66 @@ static void copy_that_is_completed_for_another_faults(void **state)
 	}
 }
 
+/* Word of the destination when an operation on caches was passed to the hierarchy. */
+static u32 found, operations;
+
+static void find_copy(void *opaque, const struct mmu_cache_op *op)
+{
+	(void)op;
+	found = word(opaque, AT / 4 + 1);
+	operations++;
+}
+
+/* Also where waves of the group wait in turn. */
+static void operations_on_caches_follow_the_stores_of_copies(void **state)
+{
+	const struct pumice_usc_insn ops[] = {
+		INSN(MEM_FENCE, .func = PUMICE_USC_SCOPE_SYSTEM),
+		INSN(CACHE_CLEAN, .func = PUMICE_USC_SCOPE_SYSTEM),
+		INSN(CACHE_INVALIDATE, .func = PUMICE_USC_SCOPE_GROUP),
+		INSN(CACHE_CLEAN_RANGE, .func = PUMICE_USC_SCOPE_CORE, .src2 = SH(0), .words = 1),
+		INSN(CACHE_INVALIDATE_RANGE, .func = PUMICE_USC_SCOPE_CORE, .src2 = SH(0),
+		     .words = 1),
+	};
+
+	(void)state;
+	for (u32 n = 0; n < LENGTH(ops) * LENGTH(modes) * 2; n++) {
+		const u32 waves = n % 2 + 1;
+		struct fixture *fx = fixture_of(modes[n / 2 % LENGTH(modes)]);
+		struct code c;
+
+		begin_copy(&c);
+		add(&c, COPY_LOCAL);
+		add(&c, ops[n / 2 / LENGTH(modes)]);
+		found = operations = 0;
+		mmu_set_cache_op(&fx->mmu, find_copy, fx);
+		run(fx, &c, waves * GROUP);
+		mmu_set_cache_op(&fx->mmu, NULL, NULL);
+		assert_int_equal(fx->faults, 0);
+		assert_int_equal(operations, waves);
+		assert_int_equal(found, FIRST);
+		fx_destroy(fx);
+	}
+}
+
+/* While the fence of one wave waits, another one may still overwrite the source. */
+static void copies_are_not_complete_when_a_fence_begins_to_wait(void **state)
+{
+	struct fixture *fx = fixture_of(USC_LATE_DATA);
+	struct code c;
+
+	(void)state;
+	begin_copy(&c);
+	add(&c, COPY_LOCAL);
+	add(&c, INSN(BRNZ, .target = (u16)(c.insns + 2), .src0 = SR_ELEM(WAVE_IN_GROUP)));
+	add(&c, INSN(MEM_FENCE, .func = PUMICE_USC_SCOPE_SYSTEM));
+	add(&c, STORE_LOCAL(5));
+	run(fx, &c, 2 * GROUP);
+	assert_int_equal(fx->faults, 0);
+	assert_int_equal(word(fx, AT / 4 + 1), SECOND);
+	fx_destroy(fx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -413,6 +473,8 @@ int main(void)
 		cmocka_unit_test(copies_whose_mapping_is_removed_fault),
 		cmocka_unit_test(copies_after_one_that_faults_are_not_stored),
 		cmocka_unit_test(copy_that_is_completed_for_another_faults),
+		cmocka_unit_test(operations_on_caches_follow_the_stores_of_copies),
+		cmocka_unit_test(copies_are_not_complete_when_a_fence_begins_to_wait),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
