@@ -229,6 +229,8 @@ static inline u32 exec_signals(const struct usc_insn *i)
 
 /* Return the wave's clock at which all signals of the instruction are done. */
 u64 exec_signals_done(const struct exec *x, const struct usc_insn *i);
+/* Return the wave's clock at which all its signals are done. */
+u64 exec_all_done(const struct exec *x);
 /* Return the wave's clock at which the first of them is done. */
 u64 exec_first_done(const struct exec *x, const struct usc_insn *i);
 /*

@@ -50,6 +50,15 @@ u64 exec_signals_done(const struct exec *x, const struct usc_insn *i)
 	return when;
 }
 
+u64 exec_all_done(const struct exec *x)
+{
+	u64 when = 0;
+
+	for (u32 n = 0; n < PUMICE_USC_SIGNALS; n++)
+		when = max_u64(when, x->wave->done[n]);
+	return when;
+}
+
 u64 exec_first_done(const struct exec *x, const struct usc_insn *i)
 {
 	u64 when = UINT64_MAX;
@@ -118,10 +127,8 @@ static const struct usc_insn *sig_waitany(struct exec *x, const struct usc_insn 
  */
 static bool fence(struct exec *x, const struct usc_insn *i)
 {
-	u64 when = 0, now = exec_clock(x, i);
+	u64 when = exec_all_done(x), now = exec_clock(x, i);
 
-	for (u32 n = 0; n < PUMICE_USC_SIGNALS; n++)
-		when = max_u64(when, x->wave->done[n]);
 	if (when > now && !wait_until(x, when, now))
 		return false;
 	exec_dc_drop(x);

@@ -425,17 +425,30 @@ static u32 signals_waited(const struct exec *x, const struct usc_insn *i)
 	case PUMICE_USC_OP_SIG_WAITANY3:
 	case PUMICE_USC_OP_SIG_WAITANY4:
 		return exec_any_done(x, i);
+	default:
+		return 0;
+	}
+	return exec_signals(i);
+}
+
+/*
+ * Return whether an instruction operates on memory, or ends the wave, after it has waited for all
+ * accesses, and does so now: it does not yield.
+ */
+static bool all_are_waited_for(const struct exec *x, const struct usc_insn *i)
+{
+	switch (i->op) {
 	case PUMICE_USC_OP_MEM_FENCE:
 	case PUMICE_USC_OP_CACHE_CLEAN:
 	case PUMICE_USC_OP_CACHE_INVALIDATE:
 	case PUMICE_USC_OP_CACHE_CLEAN_RANGE:
 	case PUMICE_USC_OP_CACHE_INVALIDATE_RANGE:
+		return x->exclusive || exec_all_done(x) <= exec_clock(x, i);
 	case PUMICE_USC_OP_END:
-		return UINT32_MAX;
+		return true;
 	default:
-		return 0;
+		return false;
 	}
-	return exec_signals(i);
 }
 
 /*
@@ -464,6 +477,9 @@ bool usc_late_begin(struct exec *x, const struct usc_insn *i, struct usc_late_st
 		arrive(x, 0, exec_clock(x, i));
 	else if (!check(x, i))
 		return false;
+	/* An operation on caches comes after the stores of copies, so they are complete before. */
+	if (all_are_waited_for(x, i))
+		arrive(x, UINT32_MAX, 0);
 	if (x->exit == USC_EXIT_FAULT)
 		return false;
 	s->signals = signals_waited(x, i);

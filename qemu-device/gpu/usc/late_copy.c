@@ -30,14 +30,17 @@ static void store_copy(struct exec *x, const struct late_range *range)
 	atomic_thread_fence(memory_order_seq_cst);
 }
 
-/* The words of a range arrive, for all waves that have it. */
+/*
+ * The words of a range arrive, for all waves that have it. After a fault none do: it stops the
+ * group, and is the one that is reported.
+ */
 static void range_arrives(struct exec *x, const struct late_range *range)
 {
 	const struct usc_run *run = &x->usc->run[late_task_of(x)->group];
 	const u32 *data = x->usc->late->data[range->store];
 	u32 *store = late_store_of(x, range->store);
 
-	if (range->arrived)
+	if (range->arrived || x->exit == USC_EXIT_FAULT)
 		return;
 	if (range->copied)
 		store_copy(x, range);

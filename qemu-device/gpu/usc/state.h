@@ -20,7 +20,6 @@
 #define USC_GROUP_QUANTUM 8192u
 /* Quantum of a data master while instructions are run one at a time: see wave.c. */
 #define USC_FINE_QUANTUM 32u
-#define USC_FINE_MASTERS 3u	/* compute and rays, vertex, pixel */
 /*
  * Issue slots of a wave from a global access to its completion. A wave's own slots are
  * counted, so that the state of signals depends on the program only, not on other waves.
@@ -119,8 +118,8 @@ struct usc {
 	u64 slots;		/* issue slots that groups used, or in which all waited */
 	/* Of data masters that take fine turns, see wave.c. */
 	u8 master;		/* whose turn it is */
-	u8 kept[USC_FINE_MASTERS];	/* group that each continues with */
-	u32 kept_left[USC_FINE_MASTERS];	/* rest of its quantum */
+	u8 kept[PUMICE_WAVE_MASTER_COUNT];	/* group that each continues with */
+	u32 kept_left[PUMICE_WAVE_MASTER_COUNT];	/* rest of its quantum */
 	struct mmu_tlb tlb;
 	/*
 	 * Its second level. Not aligned to lines of the host's cache: the thread that steps writes

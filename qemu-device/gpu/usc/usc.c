@@ -102,6 +102,9 @@ void usc_reset(struct usc *usc)
 	usc->current = 0;
 	usc->left = 0;
 	usc->slots = 0;
+	usc->master = 0;
+	memset(usc->kept, 0, sizeof(usc->kept));
+	memset(usc->kept_left, 0, sizeof(usc->kept_left));
 	mmu_tlb_reset(&usc->tlb);
 	for (u32 n = 0; n < PUMICE_WAVE_MASTER_COUNT; n++)
 		atomic_store_explicit(&usc->tag_reads[n], 0, memory_order_relaxed);

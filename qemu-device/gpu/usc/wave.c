@@ -128,9 +128,7 @@ static u64 ready_at(const struct usc *usc, unsigned int group)
 
 static unsigned int master_of(const struct usc *usc, unsigned int group)
 {
-	const struct usc_gfx *gfx = usc->group[group].gfx;
-
-	return !gfx ? 0 : gfx->stage == USC_STAGE_VERTEX ? 1 : 2;
+	return usc_gfx_master(usc->group[group].gfx);
 }
 
 /* Return the group of a set whose wait ends first. The set is not empty. */
@@ -168,15 +166,15 @@ static unsigned int group_of_master(struct usc *usc, unsigned int master, u64 gr
 /* Select the next group where they are scheduled finely. */
 static unsigned int choose_finely(struct usc *usc)
 {
-	u64 of[USC_FINE_MASTERS] = { 0 };
+	u64 of[PUMICE_WAVE_MASTER_COUNT] = { 0 };
 	unsigned int group;
 
 	for (u64 left = usc->running; left; left &= left - 1) {
 		group = (unsigned int)__builtin_ctzll(left);
 		of[master_of(usc, group)] |= 1ull << group;
 	}
-	for (u32 n = 1; n <= USC_FINE_MASTERS; n++) {
-		const unsigned int master = (usc->master + n) % USC_FINE_MASTERS;
+	for (u32 n = 1; n <= PUMICE_WAVE_MASTER_COUNT; n++) {
+		const unsigned int master = (usc->master + n) % PUMICE_WAVE_MASTER_COUNT;
 
 		if (!of[master])
 			continue;

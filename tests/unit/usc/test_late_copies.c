@@ -19,15 +19,21 @@
 #define WORDS		20u	/* of a copy */
 #define FIRST		5u	/* source at issue */
 #define SECOND		6u	/* source after it */
+#define PAGE_BYTES	4096u
 
 #define WAIT(n)		INSN(SIG_WAIT, .dst = R_ELEM(3), .sig0 = (n))
 #define COPY_LOCAL	INSN(GROUP_STORE, .sig0 = 3, .src0 = R_ELEM(2), .src2 = SH(0), .disp = AT, \
 			     .words = WORDS)
 #define COPY_SHARED	INSN(GROUP_STORE_SHARED, .sig0 = 3, .src0 = SH(8), .src2 = SH(0), \
 			     .disp = AT, .words = WORDS)
+/* Word n of the second page, with another signal. */
+#define COPY_SECOND(s, n) INSN(GROUP_STORE, .sig0 = (s), .src0 = R_ELEM(2), .src2 = SH(2), \
+			       .disp = (u16)((n) * 4), .words = 1)
 /* R4 is FIRST and R5 is SECOND: to the words of each lane. */
 #define STORE_LOCAL(r)	INSN(LOCAL_STORE32, .mask = ALWAYS, .src0 = R(0), .src1 = R(r))
 #define STORE_SHARED(v)	INSN(MOV, .form = SCALAR_FORM, .dst = SH(9), .src0 = IMM, .imm = (v))
+
+static const enum usc_late_mode modes[] = { USC_LATE_DATA, USC_LATE_POISON };
 
 static u32 word(const struct fixture *fx, u32 n)
 {
@@ -291,15 +297,44 @@ static void many_copies_lose_nothing(void **state)
 	fx_destroy(fx);
 }
 
+/*
+ * Run a program with copies to two pages: SH2 is the address of the second one. After instruction
+ * issued the mapping of the first pages is removed; the fault is that of the copy at first.
+ */
+static void run_and_unmap(struct fixture *fx, struct code *c, u32 first, u32 issued, u32 pages)
+{
+	struct usc_program *program = program_of(fx, c, &late_limits);
+	u32 *shared;
+
+	fx_fill(fx, 0, &(struct fx_group){ .tasks = 1, .instances = { GROUP },
+					   .limits = late_limits, .local_bytes = 1024 }, program);
+	fx_set_base(fx, 0, FX_DATA);
+	shared = usc_shared(fx->usc, usc_task(fx->usc, 0));
+	shared[2] = (u32)FX_DATA + PAGE_BYTES;
+	shared[3] = 0;
+	usc_group_start(fx->usc, 0);
+	for (u32 step = 0; fx->usc->wave[0].pc <= issued; step++) {
+		assert_true(step < 2 * MAX_INSNS);
+		usc_step(fx->usc, 1, NULL);
+	}
+	assert_int_equal(fx->faults, 0);
+	testmem_unmap(fx->mem, FX_CTX, FX_DATA, (u64)pages * PAGE_BYTES);
+	mmu_invalidate_all(&fx->mmu);
+	fx_run(fx, 1u << 20);
+	assert_int_equal(fx->faults, 1);
+	assert_int_equal(fx->fault.fault, PUMICE_FAULT_MMU_PT_INVALID);
+	assert_int_equal(fx->fault.addr, FX_DATA + AT);
+	assert_int_equal(fx->fault.access, PUMICE_ACCESS_WRITE);
+	assert_int_equal(fx->fault.pc, first);
+	fx_put(fx, program);
+}
+
 /* A mapping that is removed meanwhile: the fault is one of the copy. */
 static void copies_whose_mapping_is_removed_fault(void **state)
 {
-	const enum usc_late_mode modes[] = { USC_LATE_DATA, USC_LATE_POISON };
-
 	(void)state;
 	for (u32 n = 0; n < LENGTH(modes); n++) {
 		struct fixture *fx = fixture_of(modes[n]);
-		struct usc_program *program;
 		struct code c;
 		u32 copy;
 
@@ -308,25 +343,119 @@ static void copies_whose_mapping_is_removed_fault(void **state)
 		add(&c, COPY_LOCAL);
 		add_fillers(&c, 4);
 		add(&c, WAIT(3));
-		program = program_of(fx, &c, &late_limits);
-		fx_fill(fx, 0, &(struct fx_group){ .tasks = 1, .instances = { GROUP },
-						   .limits = late_limits, .local_bytes = 1024 },
-			program);
-		fx_set_base(fx, 0, FX_DATA);
-		usc_group_start(fx->usc, 0);
-		for (u32 step = 0; step < copy + 2; step++)
-			usc_step(fx->usc, 1, NULL);
-		testmem_unmap(fx->mem, FX_CTX, FX_DATA, testmem_page_bytes(PUMICE_PAGE_SIZE_4K));
-		mmu_invalidate_all(&fx->mmu);
-		fx_run(fx, 1u << 20);
-		assert_int_equal(fx->faults, 1);
-		assert_int_equal(fx->fault.fault, PUMICE_FAULT_MMU_PT_INVALID);
-		assert_int_equal(fx->fault.addr, FX_DATA + AT);
-		assert_int_equal(fx->fault.access, PUMICE_ACCESS_WRITE);
-		assert_int_equal(fx->fault.pc, copy);
-		fx_put(fx, program);
+		run_and_unmap(fx, &c, copy, copy, 1);
 		fx_destroy(fx);
 	}
+}
+
+/* The fault of the first of two copies is reported, and the second one is not stored. */
+static void copies_after_one_that_faults_are_not_stored(void **state)
+{
+	const struct pumice_usc_insn waits[] = {
+		INSN(SIG_WAITALL2, .dst = R_ELEM(3), .sig0 = 4, .sig1 = 3),
+		INSN(MEM_FENCE, .func = PUMICE_USC_SCOPE_SYSTEM),
+		INSN(END),
+	};
+
+	(void)state;
+	for (u32 n = 0; n < LENGTH(modes) * LENGTH(waits) * 2; n++) {
+		const u32 pages = n % 2 + 1;
+		struct fixture *fx = fixture_of(modes[n / 2 % LENGTH(modes)]);
+		struct code c;
+		u32 copy;
+
+		begin_copy(&c);
+		copy = c.insns;
+		add(&c, COPY_LOCAL);
+		add(&c, COPY_SECOND(4, 0));
+		add(&c, waits[n / 2 / LENGTH(modes)]);
+		run_and_unmap(fx, &c, copy, copy + 1, pages);
+		assert_int_equal(word(fx, PAGE_BYTES / 4), LOADED + PAGE_BYTES / 4);
+		fx_destroy(fx);
+	}
+}
+
+/* The copy that is completed since there are too many faults, too: the wave stops there. */
+static void copy_that_is_completed_for_another_faults(void **state)
+{
+	(void)state;
+	for (u32 n = 0; n < LENGTH(modes); n++) {
+		struct fixture *fx = fixture_of(modes[n]);
+		struct code c;
+		u32 copy;
+
+		begin_copy(&c);
+		copy = c.insns;
+		add(&c, COPY_LOCAL);
+		for (u32 m = 0; m < 20; m++)
+			add(&c, COPY_SECOND(4, m));
+		add(&c, WAIT(4));
+		run_and_unmap(fx, &c, copy, copy, 1);
+		assert_int_equal(fx->usc->wave[0].pc, copy + 16);
+		for (u32 m = 0; m < 20; m++)
+			assert_int_equal(word(fx, PAGE_BYTES / 4 + m), LOADED + PAGE_BYTES / 4 + m);
+		fx_destroy(fx);
+	}
+}
+
+/* Word of the destination when an operation on caches was passed to the hierarchy. */
+static u32 found, operations;
+
+static void find_copy(void *opaque, const struct mmu_cache_op *op)
+{
+	(void)op;
+	found = word(opaque, AT / 4 + 1);
+	operations++;
+}
+
+/* Also where waves of the group wait in turn. */
+static void operations_on_caches_follow_the_stores_of_copies(void **state)
+{
+	const struct pumice_usc_insn ops[] = {
+		INSN(MEM_FENCE, .func = PUMICE_USC_SCOPE_SYSTEM),
+		INSN(CACHE_CLEAN, .func = PUMICE_USC_SCOPE_SYSTEM),
+		INSN(CACHE_INVALIDATE, .func = PUMICE_USC_SCOPE_GROUP),
+		INSN(CACHE_CLEAN_RANGE, .func = PUMICE_USC_SCOPE_CORE, .src2 = SH(0), .words = 1),
+		INSN(CACHE_INVALIDATE_RANGE, .func = PUMICE_USC_SCOPE_CORE, .src2 = SH(0),
+		     .words = 1),
+	};
+
+	(void)state;
+	for (u32 n = 0; n < LENGTH(ops) * LENGTH(modes) * 2; n++) {
+		const u32 waves = n % 2 + 1;
+		struct fixture *fx = fixture_of(modes[n / 2 % LENGTH(modes)]);
+		struct code c;
+
+		begin_copy(&c);
+		add(&c, COPY_LOCAL);
+		add(&c, ops[n / 2 / LENGTH(modes)]);
+		found = operations = 0;
+		mmu_set_cache_op(&fx->mmu, find_copy, fx);
+		run(fx, &c, waves * GROUP);
+		mmu_set_cache_op(&fx->mmu, NULL, NULL);
+		assert_int_equal(fx->faults, 0);
+		assert_int_equal(operations, waves);
+		assert_int_equal(found, FIRST);
+		fx_destroy(fx);
+	}
+}
+
+/* While the fence of one wave waits, another one may still overwrite the source. */
+static void copies_are_not_complete_when_a_fence_begins_to_wait(void **state)
+{
+	struct fixture *fx = fixture_of(USC_LATE_DATA);
+	struct code c;
+
+	(void)state;
+	begin_copy(&c);
+	add(&c, COPY_LOCAL);
+	add(&c, INSN(BRNZ, .target = (u16)(c.insns + 2), .src0 = SR_ELEM(WAVE_IN_GROUP)));
+	add(&c, INSN(MEM_FENCE, .func = PUMICE_USC_SCOPE_SYSTEM));
+	add(&c, STORE_LOCAL(5));
+	run(fx, &c, 2 * GROUP);
+	assert_int_equal(fx->faults, 0);
+	assert_int_equal(word(fx, AT / 4 + 1), SECOND);
+	fx_destroy(fx);
 }
 
 int main(void)
@@ -342,6 +471,10 @@ int main(void)
 		cmocka_unit_test(accesses_are_complete_in_the_order_of_issue),
 		cmocka_unit_test(many_copies_lose_nothing),
 		cmocka_unit_test(copies_whose_mapping_is_removed_fault),
+		cmocka_unit_test(copies_after_one_that_faults_are_not_stored),
+		cmocka_unit_test(copy_that_is_completed_for_another_faults),
+		cmocka_unit_test(operations_on_caches_follow_the_stores_of_copies),
+		cmocka_unit_test(copies_are_not_complete_when_a_fence_begins_to_wait),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

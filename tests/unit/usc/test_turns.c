@@ -14,7 +14,8 @@
 #include "fixture.h"
 
 #define WORKS		8u	/* groups of a test */
-#define STAGES		3u	/* vertex, fragment, compute */
+#define MASTERS		4u
+#define KINDS		7u
 
 /* Memory of the groups of a test. */
 struct work {
@@ -25,7 +26,19 @@ struct work {
 	struct usc_program *program[WORKS];
 };
 
-static const u32 stage_of[STAGES] = { USC_STAGE_VERTEX, USC_STAGE_FRAGMENT, USC_STAGE_COMPUTE };
+/* Programs of each kind. The first MASTERS are those of different data masters. */
+static const struct {
+	u32 stage;	/* of start() */
+	enum pumice_wave_master master;
+} kinds[KINDS] = {
+	{ USC_STAGE_VERTEX, PUMICE_WAVE_MASTER_VDM },
+	{ USC_STAGE_FRAGMENT, PUMICE_WAVE_MASTER_PDM },
+	{ USC_STAGE_COMPUTE, PUMICE_WAVE_MASTER_CDM },
+	{ USC_STAGE_RAYS, PUMICE_WAVE_MASTER_RDM },
+	{ USC_STAGE_HIT, PUMICE_WAVE_MASTER_RDM },
+	{ USC_STAGE_DEFERRED, PUMICE_WAVE_MASTER_PDM },
+	{ USC_STAGE_TILE, PUMICE_WAVE_MASTER_PDM },
+};
 
 static struct usc_program_limits limits_of(u32 stage)
 {
@@ -35,10 +48,11 @@ static struct usc_program_limits limits_of(u32 stage)
 	};
 }
 
-/* Fill and start a group of one wave. */
-static void start(struct fixture *fx, struct work *w, u32 group, u32 stage,
+/* Fill and start a group of one wave. USC_STAGE_DEFERRED is a vertex program that the PDM runs. */
+static void start(struct fixture *fx, struct work *w, u32 group, u32 kind,
 		  const struct pumice_usc_insn *insns, u32 count)
 {
+	const u32 stage = kind == USC_STAGE_DEFERRED ? USC_STAGE_VERTEX : kind;
 	struct usc_gfx *gfx = &w->gfx[group];
 	const struct fx_group shape = {
 		.tasks = 1, .instances = { 4 }, .limits = limits_of(stage), .prims = 1,
@@ -48,8 +62,9 @@ static void start(struct fixture *fx, struct work *w, u32 group, u32 stage,
 	w->tile = (struct usc_tile){ .outputs = w->outputs, .pixels = PUMICE_TILE_PIXELS,
 				     .words = 1, .samples = 1, .width = 32, .height = 32 };
 	w->span = (struct usc_span){ .samples = 0x1111, .covered = 0x1111 };
-	*gfx = (struct usc_gfx){ .stage = (u8)stage, .sample = USC_PIXEL_RATE, .tile = &w->tile,
-				 .span = &w->span, .spans = 1, .vo = w->outputs, .vo_words = 1 };
+	*gfx = (struct usc_gfx){ .stage = (u8)stage, .deferred = kind != stage,
+				 .sample = USC_PIXEL_RATE, .tile = &w->tile, .span = &w->span,
+				 .spans = 1, .vo = w->outputs, .vo_words = 1 };
 	w->program[group] = fx_program_insns(fx, insns, count, &shape.limits);
 	assert_non_null(w->program[group]);
 	fx_fill(fx, group, &shape, w->program[group]);
@@ -94,7 +109,7 @@ static void start_loop(struct fixture *fx, struct work *w, u32 group, u32 stage)
 	start(fx, w, group, stage, loop, 3);
 }
 
-/* Programs of three data masters: none is ahead of another by more than a turn. */
+/* Programs of all data masters: none is ahead of another by more than a turn. */
 static void programs_of_every_stage_take_turns_of_32_instructions(void **state)
 {
 	struct fixture *fx = fx_create_late(FX_DATA_BYTES, USC_LATE_DATA);
@@ -103,26 +118,51 @@ static void programs_of_every_stage_take_turns_of_32_instructions(void **state)
 
 	(void)state;
 	fx_clear(fx);
-	for (u32 n = 0; n < STAGES; n++)
-		start_loop(fx, &w, n, stage_of[n]);
-	for (u32 issued = 1; issued <= 10 * STAGES * USC_FINE_QUANTUM; issued++) {
+	for (u32 n = 0; n < MASTERS; n++)
+		start_loop(fx, &w, n, kinds[n].stage);
+	for (u32 issued = 1; issued <= 10 * MASTERS * USC_FINE_QUANTUM; issued++) {
 		const u8 before = fx->usc->current;
 		u64 sum = 0;
 
 		assert_true(usc_step(fx->usc, 1, NULL));
-		for (u32 n = 0; n < STAGES; n++) {
+		for (u32 n = 0; n < MASTERS; n++) {
 			const u64 clock = clock_of(fx, n);
 
 			sum += clock;
-			assert_true(clock <= issued / STAGES + USC_FINE_QUANTUM);
-			assert_true(clock + USC_FINE_QUANTUM >= issued / STAGES);
+			assert_true(clock <= issued / MASTERS + USC_FINE_QUANTUM);
+			assert_true(clock + USC_FINE_QUANTUM >= issued / MASTERS);
 		}
 		assert_int_equal(sum, issued);
 		switches += fx->usc->current != before;
 	}
 	assert_int_equal(fx->faults, 0);
-	assert_true(switches >= 10 * STAGES - 1);
-	drop(fx, &w, STAGES);
+	assert_true(switches >= 10 * MASTERS - 1);
+	drop(fx, &w, MASTERS);
+}
+
+/* Those of one data master do not, whichever stages they are of: it continues with one. */
+static void programs_take_turns_by_their_data_master(void **state)
+{
+	const u32 issued = 10 * USC_FINE_QUANTUM;
+
+	(void)state;
+	for (u32 n = 0; n < KINDS * KINDS; n++) {
+		const u32 a = n / KINDS, b = n % KINDS;
+		struct fixture *fx = fx_create_late(FX_DATA_BYTES, USC_LATE_DATA);
+		struct work w;
+
+		fx_clear(fx);
+		start_loop(fx, &w, 0, kinds[a].stage);
+		start_loop(fx, &w, 1, kinds[b].stage);
+		assert_true(usc_step(fx->usc, issued, NULL));
+		assert_int_equal(fx->faults, 0);
+		assert_int_equal(clock_of(fx, 0) + clock_of(fx, 1), issued);
+		if (kinds[a].master != kinds[b].master)
+			assert_int_equal(clock_of(fx, 0), issued / 2);
+		else
+			assert_true(!clock_of(fx, 0) || !clock_of(fx, 1));
+		drop(fx, &w, 2);
+	}
 }
 
 /* Another group issues in all slots for which the first waits, and only in these. */
@@ -224,7 +264,7 @@ static void group_continues_after_its_wait(void **state)
 static void turns_do_not_depend_on_budgets(void **state)
 {
 	const u32 budgets[] = { 1, 7, 33, 1000 };
-	u64 first[STAGES] = { 0 };
+	u64 first[MASTERS] = { 0 };
 
 	(void)state;
 	for (u32 n = 0; n < sizeof(budgets) / sizeof(budgets[0]); n++) {
@@ -233,26 +273,55 @@ static void turns_do_not_depend_on_budgets(void **state)
 		u32 left = 1000;
 
 		fx_clear(fx);
-		for (u32 g = 0; g < STAGES; g++)
-			start_loop(fx, &w, g, stage_of[g]);
+		for (u32 g = 0; g < MASTERS; g++)
+			start_loop(fx, &w, g, kinds[g].stage);
 		for (; left; left -= left < budgets[n] ? left : budgets[n])
 			usc_step(fx->usc, left < budgets[n] ? left : budgets[n], NULL);
-		for (u32 g = 0; g < STAGES; g++) {
+		for (u32 g = 0; g < MASTERS; g++) {
 			assert_true(n == 0 || clock_of(fx, g) == first[g]);
 			first[g] = clock_of(fx, g);
 		}
-		drop(fx, &w, STAGES);
+		drop(fx, &w, MASTERS);
 	}
+}
+
+/* After a reset the order is that of a new USC. */
+static void turns_begin_anew_after_a_reset(void **state)
+{
+	struct fixture *fx = fx_create_late(FX_DATA_BYTES, USC_LATE_DATA);
+	u64 first[MASTERS + 1] = { 0 };
+
+	(void)state;
+	for (u32 n = 0; n < 2; n++) {
+		struct work w;
+
+		fx_clear(fx);
+		for (u32 g = 0; g < MASTERS; g++)
+			start_loop(fx, &w, g, kinds[g].stage);
+		start_loop(fx, &w, MASTERS, USC_STAGE_COMPUTE);
+		usc_step(fx->usc, (MASTERS + 1) * USC_FINE_QUANTUM, NULL);
+		for (u32 g = 0; g <= MASTERS; g++) {
+			assert_true(n == 0 || clock_of(fx, g) == first[g]);
+			first[g] = clock_of(fx, g);
+		}
+		usc_abort(fx->usc);
+		usc_step(fx->usc, 1, NULL);
+		for (u32 g = 0; g <= MASTERS; g++)
+			fx_put(fx, w.program[g]);
+	}
+	fx_destroy(fx);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(programs_of_every_stage_take_turns_of_32_instructions),
+		cmocka_unit_test(programs_take_turns_by_their_data_master),
 		cmocka_unit_test(group_that_waits_is_replaced_at_once),
 		cmocka_unit_test(group_whose_wait_ends_first_continues),
 		cmocka_unit_test(group_continues_after_its_wait),
 		cmocka_unit_test(turns_do_not_depend_on_budgets),
+		cmocka_unit_test(turns_begin_anew_after_a_reset),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
