@@ -120,9 +120,9 @@ def counts_of_a_running_process_are_traced():
     events, processes, _ = load("c.json")
     samples = [e for e in events if processes[e["pid"]] == "memory hierarchy" and e["ph"] == "C"]
     names = {e["name"] for e in samples}
-    assert {"slc bytes read", "slc hits, %", "fw-read hits of the SLC, %"} & names, names
+    assert {"slc read, bytes/s", "slc hits, %", "fw-read hits of the SLC, %"} & names, names
     assert all(e["args"]["value"] <= 100 for e in samples if e["name"].endswith("%")), samples
-    times = [e["ts"] for e in samples if e["name"] == "slc bytes read"]
+    times = [e["ts"] for e in samples if e["name"] == "slc read, bytes/s"]
     jobs = [e["ts"] for e in slices(events, 3)]
     assert len(times) > 2 and times == sorted(times) and len(set(times)) == len(times), times
     assert jobs[0] <= times[0] <= jobs[-1] + 1e6, (jobs[0], times[0], jobs[-1])
