@@ -264,6 +264,36 @@ static void a_flush_ends_the_step_in_detailed_modes(void **state)
 	cdmfx_destroy(fx);
 }
 
+/* Also launches that wait for stores and have no groups: others fill a step by themselves. */
+static void a_fence_of_an_empty_launch_ends_the_step_in_detailed_modes(void **state)
+{
+	u32 indirect, n;
+
+	(void)state;
+	for (indirect = 0; indirect < 2; indirect++) {
+		struct cdm_fixture *fx = cdmfx_create();
+
+		mmu_set_cache_op(&fx->mmu, count_cache_op, NULL);
+		put_state(fx, 1, 1, 1);
+		for (n = 0; n < 8; n++) {
+			if (indirect)
+				put_indirect(fx, CDMFX_DATA, 0, 0, 0);
+			else
+				put_launch_at(fx, &(struct pumice_cdm_launch){ .after = true });
+		}
+		put_halt(fx);
+		cdmfx_start(fx);
+		for (n = 0; n < 8; n++) {
+			cache_ops = 0;
+			assert_true(cdm_step(fx->cdm, 8));
+			assert_int_equal(cache_ops, 1);
+		}
+		cdmfx_finish(fx);
+		assert_int_equal(fx->end, DM_DONE);
+		cdmfx_destroy(fx);
+	}
+}
+
 static struct mmu_cache_op last_op;
 
 static void record_cache_op(void *opaque, const struct mmu_cache_op *op)
@@ -449,6 +479,7 @@ int main(void)
 		cmocka_unit_test(an_endless_chain_respects_its_budget_and_can_be_aborted),
 		cmocka_unit_test(a_flush_waits_as_a_fence_does),
 		cmocka_unit_test(a_flush_ends_the_step_in_detailed_modes),
+		cmocka_unit_test(a_fence_of_an_empty_launch_ends_the_step_in_detailed_modes),
 		cmocka_unit_test(commands_that_wait_for_stores_operate_on_caches),
 		cmocka_unit_test(time_stamps_and_markers_wait_if_requested),
 		cmocka_unit_test(unwritable_pages_are_a_write_fault),
