@@ -296,10 +296,13 @@ static void a_fence_of_an_empty_launch_ends_the_step_in_detailed_modes(void **st
 
 static struct mmu_cache_op last_op;
 
+/* The operation precedes the effect of the command: a store, or a read, of the other counts. */
 static void record_cache_op(void *opaque, const struct mmu_cache_op *op)
 {
 	const struct cdm_fixture *fx = opaque;
 
+	assert_int_equal(fx->data[0], 1);
+	fx->data[1] = 3;
 	assert_int_equal(pds_groups(&fx->pds), 0);
 	assert_int_equal(op->usc, MMU_ALL_USCS);
 	assert_int_equal(op->ctx, CDMFX_CTX);
@@ -334,6 +337,7 @@ static void commands_that_wait_for_stores_operate_on_caches(void **state)
 		struct cdm_fixture *fx = cdmfx_create();
 
 		fx->data[0] = fx->data[1] = fx->data[2] = 1;
+		fx->clock = 9;
 		cache_ops = 0;
 		put_state(fx, 1, 1, 1);
 		put_launch(fx, 2, 1, 1);
@@ -351,7 +355,7 @@ static void commands_that_wait_for_stores_operate_on_caches(void **state)
 				.groups_z = 1, .after = rows[n].wait });
 			break;
 		case PUMICE_CDM_TYPE_MARKER:
-			put_marker(fx, CDMFX_DATA, 1, rows[n].wait);
+			put_marker(fx, CDMFX_DATA, 7, rows[n].wait);
 			break;
 		default:
 			put_timestamp(fx, CDMFX_DATA, rows[n].wait);
@@ -367,6 +371,12 @@ static void commands_that_wait_for_stores_operate_on_caches(void **state)
 			assert_int_equal(last_op.kind, rows[n].kind);
 			assert_int_equal(last_op.scope, rows[n].scope);
 		}
+		if (rows[n].type == PUMICE_CDM_TYPE_LAUNCH_INDIRECT)
+			assert_int_equal(fx->pds.started, 2 + 3);
+		if (rows[n].type == PUMICE_CDM_TYPE_MARKER)
+			assert_int_equal(fx->data[0], 7);
+		if (rows[n].type == PUMICE_CDM_TYPE_TIMESTAMP)
+			assert_int_equal(fx->data[0], 9);
 		cdmfx_destroy(fx);
 	}
 }

@@ -279,13 +279,14 @@ static void a_flush_waits_for_the_draws_before_it(void **state)
 	}
 }
 
-/* All vertices of the draw before the task are in the TA. */
+/* All vertices of the draw before the task are in the TA. It has not begun, nor a draw after it. */
 static void fenced(void *opaque, const struct mmu_cache_op *op)
 {
 	const struct vdm_fixture *fx = opaque;
 
 	flushes++;
-	assert_true(fx->submitted >= BEFORE);
+	assert_int_equal(fx->submitted, BEFORE);
+	assert_int_equal(fx->sequences, 0);
 	assert_int_equal(op->kind, MMU_CACHE_INVALIDATE);
 	assert_int_equal(op->scope, PUMICE_MEM_SCOPE_GPU);
 	assert_int_equal(op->usc, MMU_ALL_USCS);
