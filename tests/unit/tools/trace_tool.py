@@ -314,6 +314,16 @@ def record(time, kind, arg0=0, arg1=0, usc=0, phase=0, dm=0):
 
 
 @test
+def a_process_with_a_former_library_has_no_counts():
+    # It has the same version of the interface, but not the request.
+    for tool, replies in ((TRACE, [good()]), (TOP, [good(bytes(STATS_BYTES))])):
+        former = [good(hello(os.getpid())), *replies, good(error=-EOPNOTSUPP)]
+        options = ["-o", "fake.json"] if tool == TRACE else ["-n", "1"]
+        status, err = serve(former, tool=[tool, "-c", *options])
+        assert status == 1 and "a libpumice without them; it needs version 0.5" in err, err
+
+
+@test
 def events_before_the_end_of_the_process_are_kept():
     # More than one read of the tool's: the second request of a read has no reply.
     records = [record(1000 * n, 8, n) for n in range(300)]
