@@ -42,10 +42,10 @@
 	X(BYPASSES, "requests for which no line was allocated; SLC only") \
 	X(EVICTIONS, "lines that were replaced") \
 	X(DROPPED, "lines that an atomic operation or an invalidation dropped") \
-	X(FILLS, "reads of lines from the next level, or memory") \
-	X(READ_BYTES, "bytes read from the next level, or memory") \
-	X(WRITES, "writes to the next level; of the SLC lines written back") \
-	X(WRITTEN_BYTES, "bytes written to the next level, or memory")
+	X(FILLS, "reads of lines from the next level, or memory; of the SLC without bypasses") \
+	X(READ_BYTES, "bytes read from the next level, or memory, also by bypasses") \
+	X(WRITES, "writes to the next level; of the SLC lines written back, without bypasses") \
+	X(WRITTEN_BYTES, "bytes written to the next level, or memory, also by bypasses")
 
 #define PUMICE_HIER_CLIENT_ENUM_(name, description) PUMICE_HIER_CLIENT_##name,
 enum pumice_hier_client_column {

@@ -102,6 +102,13 @@ int stream_check_va(struct pumice_stream *s, const char *what, u64 va, u64 align
  * or -EOPNOTSUPP for such a device.
  */
 int stream_check_flush(struct pumice_stream *s, u32 flags, u32 former);
+/*
+ * Check that a stream may have a launch of rays: a flush before it is of VERSION_CACHES. Return: 0,
+ * or -EOPNOTSUPP with the error text set.
+ */
+int stream_check_rays(struct pumice_stream *s);
+/* Note that the stream has a launch of rays now. */
+void stream_has_rays(struct pumice_stream *s);
 /* Return the scope of valid PUMICE_FLUSH_*: enum pumice_mem_scope. */
 u32 stream_flush_scope(u32 flags);
 /* Set the fields of a flush command of any stream. */

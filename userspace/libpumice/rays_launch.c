@@ -59,7 +59,10 @@ static int check_launch(struct pumice_stream *s, const struct pumice_ray_launch 
 	if (!l->structure)
 		return fail(dev, EINVAL,
 			    "launch of rays: structure is 0: set it to pumice_ray_structure_va() of a built structure");
-	err = stream_check_va(s, "launch of rays", l->structure, PUMICE_RT_HEADER_WORDS * 4);
+	err = stream_check_rays(s);
+	if (!err)
+		err = stream_check_va(s, "launch of rays", l->structure,
+				      PUMICE_RT_HEADER_WORDS * 4);
 	if (!err && l->rays)
 		err = stream_check_va(s, "launch of rays", l->rays, 4);
 	if (!err && l->uniform_words)
@@ -103,5 +106,8 @@ int pumice_stream_rays_launch(struct pumice_stream *s, const struct pumice_ray_l
 		return err;
 	pumice_rdm_state_pack(words, &state);
 	pumice_rdm_launch_pack(words + PUMICE_RDM_STATE_WORDS, &launch);
-	return pumice_stream_emit(s, words, PUMICE_RDM_STATE_WORDS + PUMICE_RDM_LAUNCH_WORDS);
+	err = pumice_stream_emit(s, words, PUMICE_RDM_STATE_WORDS + PUMICE_RDM_LAUNCH_WORDS);
+	if (!err)
+		stream_has_rays(s);
+	return err;
 }

@@ -73,6 +73,7 @@ void pumice_stream_reset(struct pumice_stream *s)
 {
 	s->commands = 0;
 	s->data = pumice_bo_size(s->bo);
+	s->has_flush = s->has_rays = false;
 	stream_forget_state(s);
 	stream_forget_data(s);
 }
@@ -363,7 +364,11 @@ int pumice_stream_link(struct pumice_stream *s, uint64_t va)
 	int err = stream_check_va(s, "link", va, 4);
 
 	pumice_cdm_link_pack(words, &link);
-	return err ? err : pumice_stream_emit(s, words, PUMICE_CDM_LINK_WORDS);
+	if (!err)
+		err = pumice_stream_emit(s, words, PUMICE_CDM_LINK_WORDS);
+	if (!err)
+		s->has_flush = s->has_rays = false;
+	return err;
 }
 
 #define FLUSH_SCOPES	(PUMICE_FLUSH_GPU | PUMICE_FLUSH_CORE | PUMICE_FLUSH_GROUP)
@@ -401,11 +406,25 @@ int pumice_stream_flush(struct pumice_stream *s, uint32_t flags)
 {
 	struct pumice_cdm_flush flush;
 	u32 words[PUMICE_CDM_FLUSH_WORDS];
-	int err = stream_check_flush(s, flags, PUMICE_FLUSH_DATA | PUMICE_FLUSH_CODE);
+	int err = stream_check_flush(s, flags, s->has_rays ? 0 : PUMICE_FLUSH_DATA |
+							     PUMICE_FLUSH_CODE);
 
 	STREAM_SET_FLUSH(flush, flags);
 	pumice_cdm_flush_pack(words, &flush);
-	return err ? err : pumice_stream_emit(s, words, PUMICE_CDM_FLUSH_WORDS);
+	if (!err)
+		err = pumice_stream_emit(s, words, PUMICE_CDM_FLUSH_WORDS);
+	s->has_flush |= !err;
+	return err;
+}
+
+int stream_check_rays(struct pumice_stream *s)
+{
+	return s->has_flush ? stream_check_flush(s, 0, 0) : 0;
+}
+
+void stream_has_rays(struct pumice_stream *s)
+{
+	s->has_rays = true;
 }
 
 int pumice_stream_timestamp(struct pumice_stream *s, uint64_t va, bool wait)
@@ -436,7 +455,10 @@ int pumice_stream_end(struct pumice_stream *s, uint64_t *va)
 
 	pumice_cdm_halt_pack(words, &halt);
 	err = pumice_stream_emit(s, words, PUMICE_CDM_HALT_WORDS);
-	if (!err && va)
+	if (err)
+		return err;
+	s->has_flush = s->has_rays = false;	/* another kind may follow */
+	if (va)
 		*va = s->va;
-	return err;
+	return 0;
 }

@@ -31,6 +31,8 @@ struct pumice_stream {
 	u64 va;
 	u64 commands;	/* bytes of commands */
 	u64 data;	/* offset at which data begins */
+	/* Commands since its last end: before VERSION_CACHES no stream may have both. */
+	bool has_flush, has_rays;
 	/* A pointer, as taking the address of the next command changes it: pumice_stream_va(). */
 	struct stream_merge *merge;
 };

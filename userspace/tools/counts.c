@@ -153,7 +153,10 @@ struct counts *counts_read(struct pumice_device *dev, char *error, size_t bytes)
 	return NULL;
 }
 
-/* Subtract the values of an earlier row, unless counts have begun again. */
+/*
+ * Subtract the values of an earlier row, unless counts have begun again: then some value may be
+ * smaller, others not.
+ */
 static void subtract(void *values, const void *earlier, uint32_t columns)
 {
 	uint64_t a[PUMICE_HIER_CLIENT_NUMBER + PUMICE_HIER_LEVEL_NUMBER];
@@ -162,8 +165,9 @@ static void subtract(void *values, const void *earlier, uint32_t columns)
 
 	memcpy(a, values, columns * sizeof(*a));
 	memcpy(b, earlier, columns * sizeof(*b));
-	if (a[0] < b[0])	/* requests */
-		return;
+	for (n = 0; n < columns; n++)
+		if (a[n] < b[n])
+			return;
 	for (n = 0; n < columns; n++)
 		a[n] -= b[n];
 	memcpy(values, a, columns * sizeof(*a));

@@ -30,8 +30,8 @@ struct counts *counts_parse(FILE *file, char *error, size_t bytes);
 
 /*
  * Return the counts of the requests between two readings, to be freed; or NULL without memory.
- * Counts begin at 0 when the mode changes: a client or level with fewer requests than before has
- * those since then. Rows are matched by their place, since both are of the same GPU.
+ * Counts begin at 0 when the mode changes: a client or level of which any value is smaller than
+ * before has those since then. Rows are matched by their place, since both are of the same GPU.
  */
 struct counts *counts_between(const struct counts *before, const struct counts *after);
 /* Return whether there is any request. */

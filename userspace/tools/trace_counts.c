@@ -2,8 +2,9 @@
 /*
  * pumice-trace: counts of the memory hierarchy. See trace_counts.h.
  *
- * A sample has hit rates and bytes of the interval before it. A client or level without requests
- * then has no values in it.
+ * A sample has hit rates, and bytes per second, of the interval before it. A counter of a trace has
+ * its value until the next one: so a level that was in use before and is not in the interval has 0
+ * bytes, once. A rate of no requests does not exist, and the last one remains.
  */
 #include "trace_counts.h"
 
@@ -16,6 +17,7 @@ struct trace_counts {
 	struct pumice_device *dev;
 	struct counts *before;		/* of the last sample; NULL: there are no more */
 	uint64_t last;			/* CLOCK_MONOTONIC of it, ns */
+	uint32_t in_use;		/* levels with bytes or requests in it, a bit each */
 	bool any;
 };
 
@@ -62,7 +64,42 @@ static void put_rate(struct perfetto *p, uint64_t ns, const char *row, const cha
 		put(p, ns, row, what, (uint64_t)(tenths + 5) / 10);
 }
 
-static void put_counts(struct perfetto *p, uint64_t ns, const struct counts *c)
+/* Put the bytes of an interval in ns. */
+static void put_bytes(struct perfetto *p, uint64_t ns, const char *row, const char *what,
+		      uint64_t bytes, uint64_t interval)
+{
+	put(p, ns, row, what,
+	    (uint64_t)((unsigned __int128)bytes * 1000000000u / (interval ? interval : 1)));
+}
+
+static bool is_in_use(const struct pumice_hierarchy_level *level)
+{
+	return level->requests || level->read_bytes || level->written_bytes;
+}
+
+_Static_assert(COUNTS_LEVELS <= 32, "bits of in_use");
+
+static void put_levels(struct trace_counts *t, struct perfetto *p, uint64_t ns,
+		       const struct counts *c, uint64_t interval)
+{
+	const uint32_t before = t->in_use;
+	uint32_t i;
+
+	t->in_use = 0;
+	for (i = 0; i < c->levels; i++) {
+		const struct pumice_hierarchy_level *level = &c->level[i];
+		const uint32_t bit = is_in_use(level);
+
+		t->in_use |= bit << i;
+		if (!bit && !(before >> i & 1))
+			continue;
+		put_rate(p, ns, level->name, "hits, %", level->hits, level->misses);
+		put_bytes(p, ns, level->name, "read, bytes/s", level->read_bytes, interval);
+		put_bytes(p, ns, level->name, "written, bytes/s", level->written_bytes, interval);
+	}
+}
+
+static void put_clients(struct perfetto *p, uint64_t ns, const struct counts *c)
 {
 	uint32_t i;
 
@@ -76,36 +113,37 @@ static void put_counts(struct perfetto *p, uint64_t ns, const struct counts *c)
 		put_rate(p, ns, client->name, "hits of the SLC, %", client->slc_hits,
 			 client->slc_misses);
 	}
-	for (i = 0; i < c->levels; i++) {
-		const struct pumice_hierarchy_level *level = &c->level[i];
+}
 
-		if (!level->requests)
-			continue;
-		put_rate(p, ns, level->name, "hits, %", level->hits, level->misses);
-		put(p, ns, level->name, "bytes read", level->read_bytes);
-		put(p, ns, level->name, "bytes written", level->written_bytes);
-	}
+/* Add a sample of the counts since the last one, in ns of CLOCK_MONOTONIC, to a trace. */
+static void add_sample(struct trace_counts *t, struct perfetto *p, const struct counts *since,
+		       uint64_t interval, uint64_t clock_hz, int64_t shift)
+{
+	const bool any = counts_any(since);
+	uint64_t ticks, cpu_ns, ns;
+
+	if ((!any && !t->in_use) || pumice_device_timestamp(t->dev, &ticks, &cpu_ns))
+		return;
+	ns = (uint64_t)((unsigned __int128)ticks * 1000000000u / clock_hz) + (uint64_t)shift;
+	put_clients(p, ns, since);
+	put_levels(t, p, ns, since, interval);
+	t->any |= any;
 }
 
 void trace_counts_sample(struct trace_counts *t, struct perfetto *p, uint64_t clock_hz,
 			 int64_t shift, bool now)
 {
-	const uint64_t time = monotonic_ns();
+	const uint64_t time = monotonic_ns(), interval = time - t->last;
 	char error[PUMICE_ERROR_BYTES];
 	struct counts *after, *since;
-	uint64_t ticks, cpu_ns;
 
-	if (!t->before || (!now && time - t->last < INTERVAL_NS))
+	if (!t->before || (!now && interval < INTERVAL_NS))
 		return;
 	t->last = time;
 	after = counts_read(t->dev, error, sizeof(error));
 	since = after ? counts_between(t->before, after) : NULL;
-	if (since && counts_any(since) && !pumice_device_timestamp(t->dev, &ticks, &cpu_ns)) {
-		const unsigned __int128 ns = (unsigned __int128)ticks * 1000000000u / clock_hz;
-
-		put_counts(p, (uint64_t)((int64_t)ns + shift), since);
-		t->any = true;
-	}
+	if (since)
+		add_sample(t, p, since, interval, clock_hz, shift);
 	free(since);
 	free(t->before);
 	t->before = after;

@@ -107,6 +107,13 @@ static void run_task(struct cdm *cdm, const struct cdm_command *cmd, unsigned in
 		   cost);
 }
 
+/* Make earlier stores visible. An operation on caches fills one step: *cost. See dm_flush(). */
+static void fence(struct cdm *cdm, unsigned int *cost)
+{
+	if (dm_fence(cdm->config.mmu, cdm->job.ctx))
+		*cost = UINT_MAX;
+}
+
 /* All counts are read once and checked like those of a LAUNCH. */
 static void run_indirect(struct cdm *cdm, const struct cdm_command *cmd, unsigned int *cost)
 {
@@ -118,7 +125,7 @@ static void run_indirect(struct cdm *cdm, const struct cdm_command *cmd, unsigne
 		stop_here(cdm, PUMICE_FAULT_CDM_STATE);
 		return;
 	}
-	dm_fence(cdm->config.mmu, cdm->job.ctx);
+	fence(cdm, cost);
 	if (!mmu_read(cdm->config.mmu, &cdm->tlb, cdm->job.ctx, ind->addr, counts, sizeof(counts),
 		      PUMICE_ACCESS_READ, PUMICE_UNIT_CDM, &fault)) {
 		dm_stop_fault(&cdm->run, &fault);
@@ -177,7 +184,7 @@ static void run_command(struct cdm *cdm, const struct cdm_command *cmd, unsigned
 		break;
 	case PUMICE_CDM_TYPE_LAUNCH:
 		if (cmd->launch.after)
-			dm_fence(cdm->config.mmu, cdm->job.ctx);
+			fence(cdm, cost);
 		run_launch(cdm, cmd, &cmd->launch, cost);
 		break;
 	case PUMICE_CDM_TYPE_LAUNCH_INDIRECT:

@@ -64,12 +64,16 @@ struct hierarchy_client {
 	struct slc_client slc;
 };
 
-/* Counters of all caches of a level; requests = hits + misses + atomics + combined + bypasses. */
+/*
+ * Counters of all caches of a level; requests = hits + misses + atomics + combined + bypasses.
+ * Fills are reads from the next level, or memory. Those of the SLC, and its writes, are of lines;
+ * its bytes include those of bypasses.
+ */
 struct hierarchy_level {
 	struct level_client requests;
 	u64 bypasses;		/* SLC only */
 	u64 evictions, dropped;
-	u64 fills, read_bytes;	/* from the next level, or memory; of the SLC without bypasses */
+	u64 fills, read_bytes;
 	u64 writes, written_bytes;
 };
 

@@ -154,7 +154,10 @@ static bool is_held(struct vdm *vdm, const struct vdm_core *core)
 	return chunk_of(vdm, core->fifo_chunk[core->fifo_first])->task && !has_lowest(vdm, core);
 }
 
-/* Begin the next chunk in the FIFO. A task, and draws after it, see stores of draws before it. */
+/*
+ * Begin the next chunk in the FIFO. A task, and draws after it, see stores of draws before it. No
+ * other operation on caches is in this step: a FLUSH waits until the task has ended.
+ */
 static void begin_chunk(struct vdm *vdm, struct vdm_core *core)
 {
 	core->chunk = *chunk_of(vdm, core->fifo_chunk[core->fifo_first]);

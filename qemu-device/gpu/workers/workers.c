@@ -170,13 +170,6 @@ static bool is_home(const struct workers *w, unsigned int index, unsigned int th
 	return !home || home % w->threads == thread;
 }
 
-bool workers_at_home(const struct workers *w, unsigned int unit)
-{
-	const struct thread *self = current_thread;
-
-	return !self || self->w != w || is_home(w, unit, self->number);
-}
-
 /*
  * Return the unit in the queue before the one for the thread to run; NO_UNIT: the head is
  * next.

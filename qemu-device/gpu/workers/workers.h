@@ -96,12 +96,6 @@ struct workers *workers_create(const struct workers_config *config);
 /* Wait for the running steps, end the threads and free. */
 void workers_destroy(struct workers *w);
 
-/*
- * Return whether the caller's thread is the one that runs this unit if possible; true for threads
- * of others.
- */
-bool workers_at_home(const struct workers *w, unsigned int unit);
-
 /* Wake the unit. A wake-up during its step causes another step. */
 void workers_wake(struct workers *w, unsigned int unit);
 /*

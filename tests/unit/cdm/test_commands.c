@@ -264,12 +264,45 @@ static void a_flush_ends_the_step_in_detailed_modes(void **state)
 	cdmfx_destroy(fx);
 }
 
+/* Also launches that wait for stores and have no groups: others fill a step by themselves. */
+static void a_fence_of_an_empty_launch_ends_the_step_in_detailed_modes(void **state)
+{
+	u32 indirect, n;
+
+	(void)state;
+	for (indirect = 0; indirect < 2; indirect++) {
+		struct cdm_fixture *fx = cdmfx_create();
+
+		mmu_set_cache_op(&fx->mmu, count_cache_op, NULL);
+		put_state(fx, 1, 1, 1);
+		for (n = 0; n < 8; n++) {
+			if (indirect)
+				put_indirect(fx, CDMFX_DATA, 0, 0, 0);
+			else
+				put_launch_at(fx, &(struct pumice_cdm_launch){ .after = true });
+		}
+		put_halt(fx);
+		cdmfx_start(fx);
+		for (n = 0; n < 8; n++) {
+			cache_ops = 0;
+			assert_true(cdm_step(fx->cdm, 8));
+			assert_int_equal(cache_ops, 1);
+		}
+		cdmfx_finish(fx);
+		assert_int_equal(fx->end, DM_DONE);
+		cdmfx_destroy(fx);
+	}
+}
+
 static struct mmu_cache_op last_op;
 
+/* The operation precedes the effect of the command: a store, or a read, of the other counts. */
 static void record_cache_op(void *opaque, const struct mmu_cache_op *op)
 {
 	const struct cdm_fixture *fx = opaque;
 
+	assert_int_equal(fx->data[0], 1);
+	fx->data[1] = 3;
 	assert_int_equal(pds_groups(&fx->pds), 0);
 	assert_int_equal(op->usc, MMU_ALL_USCS);
 	assert_int_equal(op->ctx, CDMFX_CTX);
@@ -304,6 +337,7 @@ static void commands_that_wait_for_stores_operate_on_caches(void **state)
 		struct cdm_fixture *fx = cdmfx_create();
 
 		fx->data[0] = fx->data[1] = fx->data[2] = 1;
+		fx->clock = 9;
 		cache_ops = 0;
 		put_state(fx, 1, 1, 1);
 		put_launch(fx, 2, 1, 1);
@@ -321,7 +355,7 @@ static void commands_that_wait_for_stores_operate_on_caches(void **state)
 				.groups_z = 1, .after = rows[n].wait });
 			break;
 		case PUMICE_CDM_TYPE_MARKER:
-			put_marker(fx, CDMFX_DATA, 1, rows[n].wait);
+			put_marker(fx, CDMFX_DATA, 7, rows[n].wait);
 			break;
 		default:
 			put_timestamp(fx, CDMFX_DATA, rows[n].wait);
@@ -337,6 +371,12 @@ static void commands_that_wait_for_stores_operate_on_caches(void **state)
 			assert_int_equal(last_op.kind, rows[n].kind);
 			assert_int_equal(last_op.scope, rows[n].scope);
 		}
+		if (rows[n].type == PUMICE_CDM_TYPE_LAUNCH_INDIRECT)
+			assert_int_equal(fx->pds.started, 2 + 3);
+		if (rows[n].type == PUMICE_CDM_TYPE_MARKER)
+			assert_int_equal(fx->data[0], 7);
+		if (rows[n].type == PUMICE_CDM_TYPE_TIMESTAMP)
+			assert_int_equal(fx->data[0], 9);
 		cdmfx_destroy(fx);
 	}
 }
@@ -449,6 +489,7 @@ int main(void)
 		cmocka_unit_test(an_endless_chain_respects_its_budget_and_can_be_aborted),
 		cmocka_unit_test(a_flush_waits_as_a_fence_does),
 		cmocka_unit_test(a_flush_ends_the_step_in_detailed_modes),
+		cmocka_unit_test(a_fence_of_an_empty_launch_ends_the_step_in_detailed_modes),
 		cmocka_unit_test(commands_that_wait_for_stores_operate_on_caches),
 		cmocka_unit_test(time_stamps_and_markers_wait_if_requested),
 		cmocka_unit_test(unwritable_pages_are_a_write_fault),

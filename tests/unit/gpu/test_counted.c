@@ -29,10 +29,13 @@ struct counts {
 	struct bif_counters bif[BIFS];
 };
 
-/* Run all jobs in a process without threads, each on the lines that the one before has left. */
-static void run(const char *preset, struct counts *c)
+/*
+ * Run all jobs in a process without threads, each on the lines that the one before has left.
+ * cores: or 0, those of the preset
+ */
+static void run_on(const char *preset, unsigned int cores, struct counts *c)
 {
-	struct fixture *fx = fx_create(&(struct fx_options){ .preset = preset });
+	struct fixture *fx = fx_create(&(struct fx_options){ .preset = preset, .cores = cores });
 	struct hierarchy *h;
 	u32 i;
 
@@ -54,6 +57,11 @@ static void run(const char *preset, struct counts *c)
 	for (i = 0; i < c->bifs; i++)
 		hierarchy_bif_counters(h, i, &c->bif[i]);
 	fx_destroy(fx);
+}
+
+static void run(const char *preset, struct counts *c)
+{
+	run_on(preset, 0, c);
 }
 
 static void assert_sum(const struct level_client *c)
@@ -184,7 +192,12 @@ static void a_run_without_threads_has_the_same_counts_again(void **state)
 	}
 }
 
-/* Units request many times the bytes that memory delivers: caches reduce them at each level. */
+/*
+ * Units request many times the bytes that memory delivers: caches reduce them at each level. On one
+ * core, loads are of lines that stores have left in its caches. Groups of the next job may be on
+ * other cores: their loads do not find lines that are dirty in the L2 of the former core, and read
+ * them from memory. The 16 cores of WAVES read more than half of the bytes so, others a tenth.
+ */
 static void caches_reduce_bytes_from_memory(void **state)
 {
 	static struct counts c;
@@ -196,9 +209,11 @@ static void caches_reduce_bytes_from_memory(void **state)
 		const struct hierarchy_client *code = &c.client[PUMICE_MEM_CLIENT_USC_CODE];
 		const struct hierarchy_client *table = &c.client[PUMICE_MEM_CLIENT_MMU_TABLE];
 
+		run_on(presets[p], 1, &c);
+		assert_true(load->slc.read_bytes < load->bytes / 64);
 		run(presets[p], &c);
-		/* Lines that stores left in another core's L2 are read from memory once at most. */
-		assert_true(load->slc.read_bytes < load->bytes * 2 / 3);
+		assert_true(load->slc.read_bytes < (strcmp(presets[p], "waves") ? load->bytes / 10 :
+						    load->bytes * 2 / 3));
 		assert_true(load->second.requests < load->first.requests / 4);
 		assert_true(code->slc.read_bytes <= code->bytes);
 		assert_true(table->slc.hits > table->slc.misses);

@@ -4,9 +4,12 @@
  * numbers. Lists, chunks and blocks are written by the test, without the TA: chunks of the VDM of
  * random sizes on random cores.
  */
+#include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "../../../qemu-device/gpu/ipf/master.h"
 #include "../support/number.h"
@@ -522,6 +525,88 @@ static void cores_receive_their_streams_in_parallel(void **state)
 	}
 }
 
+#define LIMIT_S		20	/* of a tile, s */
+
+static _Thread_local bool is_held;	/* the next request of this thread waits */
+static sem_t inside, released, ended;
+
+static void hold_request(void *opaque, const struct mmu_request *r)
+{
+	(void)opaque;
+	(void)r;
+	if (!is_held)
+		return;
+	is_held = false;
+	sem_post(&inside);
+	while (sem_wait(&released) && errno == EINTR)
+		;
+}
+
+/* Receive a tile by the port of core 0, which is held at its first request, or of core 1. */
+static void *receive_tile(void *opaque)
+{
+	struct receiver *r = opaque;
+
+	is_held = !r->core;
+	while (r->busy)
+		wrong[r->core] += !receive_one(r);
+	if (r->core)
+		sem_post(&ended);
+	return NULL;
+}
+
+static bool wait_for(sem_t *sem)
+{
+	struct timespec until;
+	int err;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += LIMIT_S;
+	do
+		err = sem_timedwait(sem, &until);
+	while (err && errno == EINTR);
+	return !err;
+}
+
+/* Ports have no lock in common: one receives all of a tile while another one is inside an entry. */
+static void a_port_reads_while_another_one_is_inside_an_entry(void **state)
+{
+	struct receiver r[2] = { { .core = 0 }, { .core = 1 } };
+	pthread_t thread[2];
+	bool is_inside, has_ended;
+	u32 i;
+
+	(void)state;
+	write_scene(4, false);
+	begin(2);
+	memset(wrong, 0, sizeof(wrong));
+	sem_init(&inside, 0, 0);
+	sem_init(&released, 0, 0);
+	sem_init(&ended, 0, 0);
+	mmu_set_request(&pb->mmu, hold_request, NULL);
+	for (i = 0; i < 2; i++) {
+		assert_true(take(&r[i]));
+		assert_true(expected[r[i].tile].count > 10);
+	}
+	assert_int_equal(pthread_create(&thread[0], NULL, receive_tile, &r[0]), 0);
+	is_inside = wait_for(&inside);
+	assert_int_equal(pthread_create(&thread[1], NULL, receive_tile, &r[1]), 0);
+	has_ended = wait_for(&ended);
+	sem_post(&released);
+	for (i = 0; i < 2; i++)
+		pthread_join(thread[i], NULL);
+	mmu_set_request(&pb->mmu, NULL, NULL);
+	assert_true(is_inside);
+	assert_true(has_ended);
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(wrong[i], 0);
+		assert_false(r[i].busy);
+	}
+	sem_destroy(&inside);
+	sem_destroy(&released);
+	sem_destroy(&ended);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -534,6 +619,7 @@ int main(void)
 		cmocka_unit_test(a_damaged_list_is_a_fault_of_its_tile),
 		cmocka_unit_test(lists_are_read_by_the_master_and_primitives_by_the_core),
 		cmocka_unit_test(cores_receive_their_streams_in_parallel),
+		cmocka_unit_test(a_port_reads_while_another_one_is_inside_an_entry),
 	};
 
 	return cmocka_run_group_tests_name("ipf stream", tests, open_fixture, close_fixture);

@@ -13,6 +13,7 @@
 #include "internal.h"
 
 #include <cmocka.h>
+#include <pumice/pumice_rays.h>
 
 static void a_former_error_text_ends_with_a_line_or_character(void **state)
 {
@@ -127,12 +128,57 @@ static void a_device_without_cache_operations_refuses_them(void **state)
 	pumice_device_close(dev);
 }
 
+/* The RDM of a device with register map 2.8 has no FLUSH: neither order of the two is emitted. */
+static void streams_of_rays_have_no_flush_on_older_devices(void **state)
+{
+	struct pumice_ray_launch launch;
+	struct pumice_stream *stream;
+	struct pumice_device *dev;
+	struct pumice_vm *vm;
+	u32 older;
+
+	(void)state;
+	assert_int_equal(pumice_device_open("inproc:threads=0,ram=64", &dev, NULL, 0), 0);
+	assert_int_equal(pumice_vm_create(dev, &vm), 0);
+	assert_int_equal(pumice_stream_create(vm, 4096, &stream), 0);
+	pumice_ray_launch_init(&launch, pumice_stream_va(stream), 1, 1);
+	launch.rays = launch.structure;
+	for (older = 0; older < 2; older++) {
+		const int refused = older ? -EOPNOTSUPP : 0;
+		u64 end;
+
+		dev->info.version = older ? 0x20008 : 0x20009;
+		pumice_stream_reset(stream);
+		assert_int_equal(pumice_stream_rays_launch(stream, &launch), 0);
+		assert_int_equal(pumice_stream_flush(stream, 0), refused);
+		if (older)
+			assert_non_null(strstr(device_error(dev),
+					       "need register map 2.9; the device has 2.8"));
+		/* Another stream in the same memory, of compute. */
+		assert_int_equal(pumice_stream_end(stream, &end), 0);
+		assert_int_equal(pumice_stream_flush(stream, PUMICE_FLUSH_DATA), 0);
+		assert_int_equal(pumice_stream_rays_launch(stream, &launch), refused);
+		assert_int_equal(pumice_stream_link(stream, end), 0);
+		assert_int_equal(pumice_stream_rays_launch(stream, &launch), 0);
+		assert_int_equal(pumice_stream_link(stream, end), 0);
+		assert_int_equal(pumice_stream_flush(stream, 0), 0);
+		pumice_stream_reset(stream);
+		assert_int_equal(pumice_stream_rays_launch(stream, &launch), 0);
+		pumice_stream_reset(stream);
+		assert_int_equal(pumice_stream_flush(stream, PUMICE_FLUSH_CODE), 0);
+	}
+	pumice_stream_destroy(stream);
+	pumice_vm_destroy(vm);
+	pumice_device_close(dev);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_former_error_text_ends_with_a_line_or_character),
 		cmocka_unit_test(a_device_without_lists_gets_the_record),
 		cmocka_unit_test(a_device_without_cache_operations_refuses_them),
+		cmocka_unit_test(streams_of_rays_have_no_flush_on_older_devices),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

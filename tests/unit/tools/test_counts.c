@@ -118,18 +118,28 @@ static void counts_that_have_begun_again_are_all_new(void **state)
 {
 	struct counts *a = parse(HEAD_CLIENTS "tag 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9\n"
 				 HEAD_LEVELS LEVEL);
-	struct counts *b = parse(HEAD_CLIENTS "tag 8 70 9 9 9 9 9 9 9 9 9 9 9 9 1\n"
+	struct counts *b = parse(HEAD_CLIENTS "tag 8 70 9 9 9 9 9 9 9 9 9 9 9 9 9\n"
 				 HEAD_LEVELS LEVEL);
-	struct counts *c = counts_between(a, b);
+	/* More requests than before, of which fewer missed. */
+	struct counts *more = parse(HEAD_CLIENTS "tag 20 20 20 19 1 20 20 20 20 20 20 20 20 20 20\n"
+				    HEAD_LEVELS "slc 20 20 19 1 20 20 20 20 20 20 20 20 20\n");
+	struct counts *c = counts_between(a, b), *d = counts_between(a, more);
 
 	(void)state;
 	assert_int_equal(c->client[0].requests, 8);
 	assert_int_equal(c->client[0].bytes, 70);
-	assert_int_equal(c->client[0].written_bytes, 1);
+	assert_int_equal(c->client[0].written_bytes, 9);
 	assert_int_equal(c->level[0].requests, 0);
+	assert_int_equal(d->client[0].requests, 20);
+	assert_int_equal(d->client[0].first_hits, 19);
+	assert_int_equal(d->client[0].first_misses, 1);
+	assert_int_equal(d->level[0].requests, 20);
+	assert_int_equal(d->level[0].misses, 1);
 	free(a);
 	free(b);
+	free(more);
 	free(c);
+	free(d);
 }
 
 static void rates_are_rounded(void **state)

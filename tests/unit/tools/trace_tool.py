@@ -120,9 +120,9 @@ def counts_of_a_running_process_are_traced():
     events, processes, _ = load("c.json")
     samples = [e for e in events if processes[e["pid"]] == "memory hierarchy" and e["ph"] == "C"]
     names = {e["name"] for e in samples}
-    assert {"slc bytes read", "slc hits, %", "fw-read hits of the SLC, %"} & names, names
+    assert {"slc read, bytes/s", "slc hits, %", "fw-read hits of the SLC, %"} & names, names
     assert all(e["args"]["value"] <= 100 for e in samples if e["name"].endswith("%")), samples
-    times = [e["ts"] for e in samples if e["name"] == "slc bytes read"]
+    times = [e["ts"] for e in samples if e["name"] == "slc read, bytes/s"]
     jobs = [e["ts"] for e in slices(events, 3)]
     assert len(times) > 2 and times == sorted(times) and len(set(times)) == len(times), times
     assert jobs[0] <= times[0] <= jobs[-1] + 1e6, (jobs[0], times[0], jobs[-1])
@@ -311,6 +311,16 @@ def wrong_replies_are_refused():
 def record(time, kind, arg0=0, arg1=0, usc=0, phase=0, dm=0):
     """Return a record of the trace."""
     return struct.pack("<QIIQQ", time, kind | usc << 16 | phase << 24 | dm << 26, 7, arg0, arg1)
+
+
+@test
+def a_process_with_a_former_library_has_no_counts():
+    # It has the same version of the interface, but not the request.
+    for tool, replies in ((TRACE, [good()]), (TOP, [good(bytes(STATS_BYTES))])):
+        former = [good(hello(os.getpid())), *replies, good(error=-EOPNOTSUPP)]
+        options = ["-o", "fake.json"] if tool == TRACE else ["-n", "1"]
+        status, err = serve(former, tool=[tool, "-c", *options])
+        assert status == 1 and "a libpumice without them; it needs version 0.5" in err, err
 
 
 @test

@@ -279,13 +279,14 @@ static void a_flush_waits_for_the_draws_before_it(void **state)
 	}
 }
 
-/* All vertices of the draw before the task are in the TA. */
+/* All vertices of the draw before the task are in the TA. It has not begun, nor a draw after it. */
 static void fenced(void *opaque, const struct mmu_cache_op *op)
 {
 	const struct vdm_fixture *fx = opaque;
 
 	flushes++;
-	assert_true(fx->submitted >= BEFORE);
+	assert_int_equal(fx->submitted, BEFORE);
+	assert_int_equal(fx->sequences, 0);
 	assert_int_equal(op->kind, MMU_CACHE_INVALIDATE);
 	assert_int_equal(op->scope, PUMICE_MEM_SCOPE_GPU);
 	assert_int_equal(op->usc, MMU_ALL_USCS);
@@ -348,6 +349,32 @@ static void a_flush_ends_the_step_in_detailed_modes(void **state)
 	vdmfx_destroy(fx);
 }
 
+/* The fence of a task is an operation, too: a FLUSH after it is in another step. */
+static void a_task_and_a_flush_are_in_two_steps(void **state)
+{
+	const struct pumice_vdm_state record = vdmfx_state(false);
+	struct vdm_fixture *fx = vdmfx_create(1);
+	struct stream s = { .words = 0 };
+	u32 n, before = 0;
+
+	(void)state;
+	flushes = 0;
+	mmu_set_cache_op(&fx->base->mmu, count_flush, NULL);
+	vdmfx_put_state(fx, &record);
+	put_state(&s);
+	for (n = 0; n < 4; n++) {
+		put_task(&s);
+		put_flush(&s, 0);
+	}
+	finish(fx, &s);
+	assert_true(vdmfx_start(fx, 10));
+	for (fx->stop = true; vdmfx_step(fx); before = flushes)
+		assert_true(flushes - before <= 1);
+	assert_int_equal(fx->ended[DM_DONE], 1);
+	assert_int_equal(flushes, 8);
+	vdmfx_destroy(fx);
+}
+
 /* Scopes beyond the last one, and reserved bits; the next job runs. */
 static void bad_flushes_are_refused(void **state)
 {
@@ -384,6 +411,7 @@ int main(void)
 		cmocka_unit_test(a_flush_waits_for_the_draws_before_it),
 		cmocka_unit_test(a_task_sees_the_stores_of_the_draws_before_it),
 		cmocka_unit_test(a_flush_ends_the_step_in_detailed_modes),
+		cmocka_unit_test(a_task_and_a_flush_are_in_two_steps),
 		cmocka_unit_test(bad_flushes_are_refused),
 	};
 

@@ -36,7 +36,6 @@ struct fixture {
 	_Atomic unsigned int reads[UNITS];	/* of the stop flag */
 	_Atomic bool overlap;		/* some unit was in two steps at once */
 	unsigned int wakes[UNITS];	/* units that the next step wakes, a bit each */
-	_Atomic unsigned int at_home[UNITS];	/* units at home in the last step, a bit each */
 	u64 deadline[UNITS];		/* set in the next step, if not 0 */
 	bool wakes_itself[UNITS];	/* in the next step */
 
@@ -61,18 +60,15 @@ static unsigned int own_thread(void)
 	return (unsigned int)atoi(name + 7);
 }
 
-/* Wake what the test wants, and record which units are at home in this thread. */
+/* Wake the units that the test has selected for this step. */
 static void wake_others(struct fixture *fx, unsigned int index)
 {
-	unsigned int wakes = fx->wakes[index], home_units = 0, i;
+	unsigned int wakes = fx->wakes[index], i;
 
 	fx->wakes[index] = 0;
-	for (i = 0; i < UNITS; i++) {
-		home_units |= (unsigned int)workers_at_home(fx->w, i) << i;
+	for (i = 0; i < UNITS; i++)
 		if (wakes >> i & 1)
 			workers_wake(fx->w, i);
-	}
-	atomic_store(&fx->at_home[index], home_units);
 }
 
 static bool step(void *opaque, unsigned int index, const _Atomic bool *stop)
@@ -724,22 +720,6 @@ static void deferred_wake_ups_of_all_units_are_passed_on(void **state)
 	workers_destroy(m.w);
 }
 
-/* Units without a home are at home in each thread; outside of a step all are. */
-static void units_at_home_are_those_of_the_thread(void **state)
-{
-	struct fixture *fx = fx_create(2);
-	unsigned int i;
-
-	(void)state;
-	for (i = 0; i < UNITS; i++)
-		assert_true(workers_at_home(fx->w, i));
-	hold_both(fx, 0);
-	for (i = 1; i < 3; i++)
-		assert_int_equal(fx->at_home[i], fx->thread[i] ? 0x2f : 0x1f);
-	fx->held[1] = fx->held[2] = false;
-	fx_destroy(fx);
-}
-
 struct call {
 	struct fixture *fx;
 	unsigned int self;
@@ -954,7 +934,6 @@ int main(void)
 		cmocka_unit_test(all_units_whose_wake_ups_are_deferred_run_after_the_step),
 		cmocka_unit_test(one_thread_queues_units_at_once),
 		cmocka_unit_test(deferred_wake_ups_of_all_units_are_passed_on),
-		cmocka_unit_test(units_at_home_are_those_of_the_thread),
 		cmocka_unit_test(quiesce_waits_for_running_steps_and_not_for_its_own),
 		cmocka_unit_test(quiesce_does_not_wait_for_steps_that_begin_later),
 		cmocka_unit_test(quiesce_returns_although_units_start_new_steps),

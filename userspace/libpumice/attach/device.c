@@ -141,7 +141,15 @@ static int attached_stats(struct pumice_device *dev, struct pumice_device_stats 
 
 static int attached_hierarchy_row(struct pumice_device *dev, u32 row, u64 *value)
 {
-	return request(dev, ATTACH_HIERARCHY, row, value, PUMICE_HIER_VALUE_COUNT * sizeof(*value));
+	int err = request(dev, ATTACH_HIERARCHY, row, value,
+			  PUMICE_HIER_VALUE_COUNT * sizeof(*value));
+
+	/* The only request that version 2 of the interface did not always have. */
+	if (err == -EOPNOTSUPP)
+		fail(dev, EOPNOTSUPP,
+		     "counts: process %u uses a libpumice without them; it needs version 0.5",
+		     attached(dev)->process.pid);
+	return err;
 }
 
 static int attached_trace_open(struct pumice_device *dev, u32 entries, struct pumice_trace **out)

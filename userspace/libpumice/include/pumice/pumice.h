@@ -886,9 +886,11 @@ int pumice_stream_link(struct pumice_stream *stream, uint64_t va);
  * pumice_stream_flush - add a fence, then cache operations.
  * @flags: PUMICE_FLUSH_*
  *
- * Of a stream of compute or rays. Operations are on lines of the job's VM.
+ * Of a stream of compute or rays. Operations are on lines of the job's VM. Streams of rays have it
+ * on devices with register map 2.9: before, it is refused after a launch of rays, and such a launch
+ * after it.
  *
- * Return: 0, -EINVAL, -ENOSPC, -EOPNOTSUPP if the device does not have a flag.
+ * Return: 0, -EINVAL, -ENOSPC, -EOPNOTSUPP if the device does not have a flag or the command.
  */
 int pumice_stream_flush(struct pumice_stream *stream, uint32_t flags);
 

@@ -150,13 +150,13 @@ struct pumice_hierarchy_level {
 	uint64_t evictions;
 	/** @dropped: lines that an atomic operation or an invalidation dropped */
 	uint64_t dropped;
-	/** @fills: reads of lines from the next level, or memory */
+	/** @fills: reads of lines from the next level, or memory; of the SLC without bypasses */
 	uint64_t fills;
-	/** @read_bytes: bytes read from the next level, or memory */
+	/** @read_bytes: bytes read from the next level, or memory, also by bypasses */
 	uint64_t read_bytes;
-	/** @writes: writes to the next level; of the SLC lines that were written back */
+	/** @writes: writes to the next level; of the SLC lines written back, without bypasses */
 	uint64_t writes;
-	/** @written_bytes: bytes written to the next level, or memory */
+	/** @written_bytes: bytes written to the next level, or memory, also by bypasses */
 	uint64_t written_bytes;
 };
 

@@ -172,11 +172,13 @@ void pumice_ray_launch_init(struct pumice_ray_launch *launch, uint64_t structure
  *
  * The job is of a context of type PUMICE_CONTEXT_RAYS, and its stream ends with
  * pumice_stream_end(). pumice_stream_fence(), _flush(), _link(), _timestamp() and _marker() are as
- * in compute streams. Programs run in any order.
+ * in compute streams, except that devices with a register map before 2.9 have no flush. Programs
+ * run in any order.
  *
  * Return: 0; -EINVAL for a stage that is not of a program of stage rays or writes more or fewer
  * vertex outputs, 2^32 rays or more, both or none of generate and rays, unknown flags, structure 0,
- * or an address that is not aligned; -ENOSPC.
+ * or an address that is not aligned; -ENOSPC; -EOPNOTSUPP after a flush that the device does not
+ * have.
  */
 int pumice_stream_rays_launch(struct pumice_stream *stream, const struct pumice_ray_launch *launch);
 
