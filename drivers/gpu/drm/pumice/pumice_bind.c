@@ -287,6 +287,12 @@ int pumice_bind_prepare_op(struct pumice_bind *b, struct pumice_bind_op *op,
 	return ret;
 }
 
+/* Return the PUMICE_MMU_* of the buffer of a map operation. */
+static u32 bind_buffer_flags(const struct pumice_bind_op *op)
+{
+	return to_pumice_bo(op->vm_bo->obj)->coherent ? PUMICE_MMU_COHERENT : 0;
+}
+
 /**
  * pumice_bind_execute_locked - change the address space
  * @b: operations, whose pool has the tables that this one needs; under vm.lock
@@ -303,7 +309,7 @@ void pumice_bind_execute_locked(struct pumice_bind *b, struct pumice_bind_op *op
 	b->op = op;
 	if (bind_maps_buffer(args)) {
 		pumice_mmu_map_sgt(vm->mmu, &b->pool, args->va, args->size, op->sgt,
-				   args->bo_offset, args->flags);
+				   args->bo_offset, args->flags | bind_buffer_flags(op));
 		pumice_gpuvm_sm_map(&vm->base, b, args->va, args->size, op->vm_bo->obj,
 				    args->bo_offset);
 	} else if (args->type == DRM_PUMICE_BIND_MAP) {

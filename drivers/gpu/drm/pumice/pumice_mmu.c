@@ -629,6 +629,8 @@ static u64 mmu_leaf_attributes(u32 flags)
 		leaf |= PUMICE_MMU_PT_ENTRY__NULL__MASK;
 	if (flags & PUMICE_MMU_PM_OWNED)
 		leaf |= PUMICE_MMU_PT_ENTRY__PM_OWNED__MASK;
+	if (flags & PUMICE_MMU_COHERENT)
+		leaf |= PUMICE_MMU_PT_ENTRY__COHERENT__MASK;
 	return leaf;
 }
 

@@ -18,6 +18,7 @@ struct pumice_mmu;
 #define PUMICE_MMU_READONLY	DRM_PUMICE_BIND_READONLY
 #define PUMICE_MMU_NOEXEC	DRM_PUMICE_BIND_NOEXEC
 #define PUMICE_MMU_NULL		DRM_PUMICE_BIND_NULL
+#define PUMICE_MMU_COHERENT	BIT(30)	/* of buffers; not for users */
 #define PUMICE_MMU_PM_OWNED	BIT(31)	/* owned by the parameter management; not for users */
 
 /**

@@ -135,11 +135,17 @@ static void attributes_reach_the_entries(struct kunit *test)
 	map(test, TEST_VA, SZ_4K, TEST_ADDR, PUMICE_MMU_READONLY);
 	map(test, TEST_VA + SZ_4K, SZ_4K, TEST_ADDR, PUMICE_MMU_NOEXEC);
 	map(test, TEST_VA + SZ_8K, SZ_4K, TEST_ADDR, PUMICE_MMU_PM_OWNED);
+	map(test, TEST_VA + 3 * SZ_4K, SZ_4K, TEST_ADDR, PUMICE_MMU_COHERENT);
+	map(test, TEST_VA + SZ_2M, SZ_2M, TEST_ADDR, PUMICE_MMU_COHERENT);
 	expect_mapped(test, TEST_VA, SZ_4K, TEST_ADDR, PUMICE_MMU_PT_ENTRY__READ_ONLY__MASK);
 	expect_mapped(test, TEST_VA + SZ_4K, SZ_4K, TEST_ADDR,
 		      PUMICE_MMU_PT_ENTRY__NO_EXEC__MASK);
 	expect_mapped(test, TEST_VA + SZ_8K, SZ_4K, TEST_ADDR,
 		      PUMICE_MMU_PT_ENTRY__PM_OWNED__MASK);
+	expect_mapped(test, TEST_VA + 3 * SZ_4K, SZ_4K, TEST_ADDR,
+		      PUMICE_MMU_PT_ENTRY__COHERENT__MASK);
+	expect_mapped(test, TEST_VA + SZ_2M, SZ_2M, TEST_ADDR,
+		      PUMICE_MMU_PT_ENTRY__COHERENT__MASK);
 }
 
 /* A block has one page size: the largest that fits address, bus address and length. */
