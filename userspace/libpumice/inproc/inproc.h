@@ -34,6 +34,8 @@
 #define VA_SPACE_END	(1ull << PUMICE_MMU_VA_BITS)
 /* Mapping flag, in addition to PUMICE_BIND_*: for the tiling pipeline only. */
 #define BIND_PM_OWNED	(1u << 31)
+/* The same: caches of the GPU keep nothing of the memory. */
+#define BIND_COHERENT	(1u << 30)
 
 struct inproc_context;
 
@@ -43,6 +45,7 @@ struct inproc_context;
 struct memory {
 	u32 refs;
 	u64 bus, bytes;
+	bool coherent;	/* PUMICE_BO_COHERENT; constant */
 };
 
 /* ---------------------------------------------------------------- tables.c */
@@ -371,7 +374,7 @@ void *ram_cpu(struct inproc_device *d, u64 bus);
 struct memory *memory_create(struct inproc_device *d, u64 bytes);
 void memory_get(struct memory *m);
 void memory_put(struct inproc_device *d, struct memory *m);
-int inproc_bo_create(struct pumice_device *dev, u64 size, struct pumice_vm *exclusive,
+int inproc_bo_create(struct pumice_device *dev, u64 size, struct pumice_vm *exclusive, u32 flags,
 		     struct pumice_bo **bo);
 void inproc_bo_destroy(struct pumice_bo *bo);
 int inproc_bo_set_label(struct pumice_bo *bo, const char *label);

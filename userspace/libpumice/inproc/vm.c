@@ -74,7 +74,8 @@ void inproc_vm_destroy(struct pumice_vm *base)
 static struct mapping op_mapping(const struct pumice_bind *op, struct memory *memory)
 {
 	return (struct mapping){
-		.va = op->va, .size = op->size, .flags = op->flags, .memory = memory,
+		.va = op->va, .size = op->size, .memory = memory,
+		.flags = op->flags | (memory && memory->coherent ? BIND_COHERENT : 0),
 		.bus = memory ? memory->bus + op->bo_offset : op->va,
 	};
 }
