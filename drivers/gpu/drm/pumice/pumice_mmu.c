@@ -717,6 +717,20 @@ void pumice_mmu_unmap(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool, u64 
 }
 
 /**
+ * pumice_mmu_mark_mapped - let the next flush invalidate a range that was mapped
+ * @mmu: address space
+ * @va: GPU virtual address, 4 KiB aligned
+ * @size: bytes, 4 KiB aligned
+ *
+ * TLBs have no entries that are not valid, but the GPU's caches have lines of the tables. If jobs
+ * do not drop these when they start, the invalidation must.
+ */
+void pumice_mmu_mark_mapped(struct pumice_mmu *mmu, u64 va, u64 size)
+{
+	mmu_mark_dirty(mmu, va, size);
+}
+
+/**
  * pumice_mmu_set_directory - set the directory of 1 GiB to one that the GPU keeps
  * @mmu: address space; the driver has mapped nothing in this GiB
  * @va: GPU virtual address, 1 GiB aligned
