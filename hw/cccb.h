@@ -57,16 +57,19 @@ static inline u32 pumice_cccb_pad(u8 *ring, u32 size, u32 write, u32 bytes)
 /*
  * Return the operations on caches (FWIF_CACHES_*) of a job of a data master, enum fwif_dm, to be
  * combined with the type of its command; 0 for firmware that does not support them. @fw_version:
- * of the firmware, as FWIF_VERSION.
+ * of the firmware, as FWIF_VERSION. @cached: the VM of the job has or had pages that caches keep,
+ * of buffers that are not coherent, scenes, free lists or null mappings.
  *
- * All buffers are coherent for the host, which may write them until it submits a job and read them
- * when the job has ended: each job cleans, and reads memory anew. Only a fragment job need not: it
- * follows its geometry job, which waits for everything that the fragment job depends on outside of
- * its VM, and has invalidated the SLC then.
+ * The host may write a buffer until it submits a job and read it when the job has ended: each job
+ * cleans, and reads memory anew. A fragment job need not do the latter: it follows its geometry
+ * job, which waits for everything that the fragment job depends on outside of its VM, and has
+ * invalidated the SLC then. A job without such pages has no lines in caches but those of its
+ * translation tables: it needs no operation if the host has the tables invalidated after each
+ * change, also where an entry was not valid before.
  */
-static inline u32 pumice_cccb_caches(u32 dm, u32 fw_version)
+static inline u32 pumice_cccb_caches(u32 dm, u32 fw_version, bool cached)
 {
-	if ((fw_version & 0xffff) < FWIF_CACHES_SINCE)
+	if ((fw_version & 0xffff) < FWIF_CACHES_SINCE || !cached)
 		return 0;
 	return FWIF_CACHES_START_CORES | FWIF_CACHES_END |
 	       (dm == FWIF_DM_PDM ? 0 : FWIF_CACHES_START_SYSTEM);

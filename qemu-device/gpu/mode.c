@@ -63,7 +63,7 @@ static void request(void *opaque, const struct mmu_request *r)
 		.write = r->access == PUMICE_ACCESS_WRITE,
 		.atomic = client == PUMICE_MEM_CLIENT_USC_ATOMIC,
 		/* The host changes tables of context 0, and has no operations on caches. */
-		.bypass = r->unit == PUMICE_UNIT_NONE && !r->ctx,
+		.bypass = r->coherent || (r->unit == PUMICE_UNIT_NONE && !r->ctx),
 	};
 	u64 left;
 

@@ -61,10 +61,85 @@ static void unknown_bo_flags_are_refused(void)
 	int fd = need_gpu();
 	u32 bit;
 
-	for (bit = 0; bit < 32; bit++)
+	for (bit = 2; bit < 32; bit++)
 		CHECK_ERROR(create(fd, (struct drm_pumice_bo_create){
 			.size = PAGE, .flags = 1u << bit,
 		}), EINVAL);
+	CHECK_ERROR(create(fd, (struct drm_pumice_bo_create){
+		.size = PAGE, .flags = DRM_PUMICE_BO_COHERENT | 1u << 2,
+	}), EINVAL);
+}
+
+/* A store through a write-combined mapping reaches memory at an unspecified time. */
+static void contradictory_bo_flags_are_refused(void)
+{
+	CHECK_ERROR(create(need_gpu(), (struct drm_pumice_bo_create){
+		.size = PAGE, .flags = DRM_PUMICE_BO_WRITE_COMBINED | DRM_PUMICE_BO_COHERENT,
+	}), EINVAL);
+}
+
+static u32 need_bo_of(int fd, u64 size, u32 flags)
+{
+	u32 handle;
+
+	CHECK_OK(gpu_bo_create_of(fd, size, 0, flags, &handle));
+	return handle;
+}
+
+/* The CPU's stores are read by a job, and the other way around, of any flags and page size. */
+static void bos_with_flags_work_in_jobs(void)
+{
+	static const u32 flags[] = { 0, DRM_PUMICE_BO_WRITE_COMBINED, DRM_PUMICE_BO_COHERENT };
+	static const u64 sizes[] = { PAGE, 4ull << 20 };
+	struct fixture fx = fx_open();
+	u32 i, s;
+
+	for (i = 0; i < 6; i++) {
+		u32 handle, *cpu;
+
+		s = i / 3;
+		handle = need_bo_of(fx.fd, sizes[s], flags[i % 3]);
+		need_map(fx.fd, fx.vm, handle, 0, FX_FREE, sizes[s], 0);
+		cpu = need_cpu(fx.fd, handle, sizes[s]);
+		CHECK_EQUAL(cpu[0], 0);
+		cpu[64] = 5 + i;
+		CHECK_EQUAL(fx_run(&fx, fx_copy_stream(&fx, fx_data(&fx, 0), FX_FREE + 256, 1)), 1);
+		CHECK_EQUAL(fx.data.cpu[0], 6 + i);
+		CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, FX_FREE, 70 + i)), 1);
+		fx_check_words(cpu, 70 + i);
+	}
+}
+
+/* A job whose buffers all are coherent has no operations on caches, and sees new mappings. */
+static void jobs_of_coherent_bos_alone_work(void)
+{
+	struct fixture fx = fx_open_of(DRM_PUMICE_BO_COHERENT);
+	u32 i;
+
+	for (i = 0; i < 4; i++) {
+		u32 handle = need_bo_of(fx.fd, PAGE, DRM_PUMICE_BO_COHERENT), *cpu;
+
+		need_map(fx.fd, fx.vm, handle, 0, FX_FREE + i * PAGE, PAGE, 0);
+		cpu = need_cpu(fx.fd, handle, PAGE);
+		CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, FX_FREE + i * PAGE, 90 + i)), 1);
+		fx_check_words(cpu, 90 + i);
+	}
+}
+
+/* The importer receives the same buffer. */
+static void bo_flags_survive_a_share(void)
+{
+	struct fixture fx = fx_open();
+	int other = need_gpu(), prime;
+	u32 handle = need_bo_of(other, PAGE, DRM_PUMICE_BO_COHERENT), shared, *cpu;
+
+	CHECK_OK(drmPrimeHandleToFD(other, handle, DRM_CLOEXEC | DRM_RDWR, &prime));
+	CHECK_OK(drmPrimeFDToHandle(fx.fd, prime, &shared));
+	close(prime);
+	need_map(fx.fd, fx.vm, shared, 0, FX_FREE, PAGE, 0);
+	cpu = need_cpu(other, handle, PAGE);
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, FX_FREE, 77)), 1);
+	fx_check_words(cpu, 77);
 }
 
 static void bo_padding_must_be_zero(void)
@@ -343,6 +418,10 @@ static const struct test_case cases[] = {
 	TEST_CASE(bo_larger_than_memory_is_refused),
 	TEST_CASE(size_is_rounded_up_to_pages),
 	TEST_CASE(unknown_bo_flags_are_refused),
+	TEST_CASE(contradictory_bo_flags_are_refused),
+	TEST_CASE(bos_with_flags_work_in_jobs),
+	TEST_CASE(jobs_of_coherent_bos_alone_work),
+	TEST_CASE(bo_flags_survive_a_share),
 	TEST_CASE(bo_padding_must_be_zero),
 	TEST_CASE(exclusive_vm_must_exist),
 	TEST_CASE(exclusive_vm_of_another_file_is_refused),

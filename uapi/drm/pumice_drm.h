@@ -48,6 +48,8 @@
  *		kernel returns -EINVAL.
  *   1.7	struct drm_pumice_query_gpu from @vpm_bytes on. Of a 1.6 kernel these are 0, as
  *		DEV_QUERY zeroes the rest of a larger buffer.
+ *   1.8	DRM_PUMICE_BO_WRITE_COMBINED and DRM_PUMICE_BO_COHERENT, which a 1.7 kernel refuses
+ *		with -EINVAL.
  *
  * Status of the fence of a job:
  *   0		the job completed
@@ -70,7 +72,7 @@ extern "C" {
 #endif
 
 #define DRM_PUMICE_VERSION_MAJOR	1
-#define DRM_PUMICE_VERSION_MINOR	7
+#define DRM_PUMICE_VERSION_MINOR	8
 
 /* Driver-specific ioctl numbers. */
 #define DRM_PUMICE_DEV_QUERY		0x00
@@ -353,15 +355,39 @@ struct drm_pumice_query_stats {
 };
 
 /**
+ * enum drm_pumice_bo_flags - properties of a BO, which do not change
+ */
+enum drm_pumice_bo_flags {
+	/**
+	 * @DRM_PUMICE_BO_WRITE_COMBINED: mappings of the CPU are write-combined: for memory that
+	 * it writes in order and never reads. The caches of the GPU are used as for other BOs
+	 */
+	DRM_PUMICE_BO_WRITE_COMBINED = 1 << 0,
+	/**
+	 * @DRM_PUMICE_BO_COHERENT: caches of the GPU keep nothing of it: a job sees a store of the
+	 * CPU, and the CPU one of a job, while the job runs. Each access of the GPU is one of
+	 * memory
+	 */
+	DRM_PUMICE_BO_COHERENT = 1 << 1,
+};
+
+/**
  * struct drm_pumice_bo_create - DRM_IOCTL_PUMICE_BO_CREATE
  *
- * The memory is zeroed, and cached and coherent for CPU and GPU. Sizes above
+ * The memory is zeroed. Without @flags it is cached for CPU and GPU: a job sees stores of the CPU
+ * from before its SUBMIT, and the CPU those of a job whose fence has signalled. A job may use a BO
+ * that is not coherent only if its VM_BIND was called before the SUBMIT. Sizes above
  * DRM_PUMICE_MAX_BO_SIZE return -E2BIG.
+ *
+ * Both flags together return -EINVAL: a store through a write-combined mapping reaches memory at
+ * an unspecified time. DRM_PUMICE_BO_COHERENT returns -EOPNOTSUPP on devices with a register map
+ * before 2.11 (@version of struct drm_pumice_query_gpu). A BO that is imported from another device
+ * has no flags.
  */
 struct drm_pumice_bo_create {
 	/** @size: in: bytes, not 0; out: rounded up to pages */
 	__u64 size;
-	/** @flags: in: zero */
+	/** @flags: in: enum drm_pumice_bo_flags */
 	__u32 flags;
 	/** @handle: out: GEM handle */
 	__u32 handle;

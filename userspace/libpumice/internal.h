@@ -41,8 +41,9 @@ struct backend_ops {
 	int (*stats)(struct pumice_device *dev, struct pumice_device_stats *stats);
 	int (*resets)(struct pumice_device *dev, struct pumice_device_resets *resets);
 
+	/* @flags: PUMICE_BO_*, checked */
 	int (*bo_create)(struct pumice_device *dev, u64 size, struct pumice_vm *exclusive,
-			 struct pumice_bo **bo);
+			 u32 flags, struct pumice_bo **bo);
 	void (*bo_destroy)(struct pumice_bo *bo);
 	int (*bo_map)(struct pumice_bo *bo, void **cpu);
 	void (*bo_unmap)(struct pumice_bo *bo, void *cpu);

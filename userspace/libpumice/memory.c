@@ -7,6 +7,8 @@
 
 #include "internal.h"
 
+#define COHERENT_VERSION 0x2000b	/* register map with coherent pages */
+
 void bo_init(struct pumice_bo *bo, struct pumice_device *dev, u64 size)
 {
 	bo->dev = dev;
@@ -38,8 +40,32 @@ void bo_name_internal(struct pumice_bo *bo, const char *format, ...)
 int pumice_bo_create(struct pumice_device *dev, uint64_t size, struct pumice_vm *exclusive,
 		     struct pumice_bo **bo)
 {
-	int err;
+	return pumice_bo_create_flags(dev, size, exclusive, 0, bo);
+}
 
+static int check_flags(struct pumice_device *dev, u32 flags)
+{
+	if (flags & ~(PUMICE_BO_WRITE_COMBINED | PUMICE_BO_COHERENT))
+		return fail(dev, EINVAL,
+			    "bo: unknown flags %#x; accepted: 1 (WRITE_COMBINED), 2 (COHERENT)",
+			    flags);
+	if (flags == (PUMICE_BO_WRITE_COMBINED | PUMICE_BO_COHERENT))
+		return fail(dev, EINVAL,
+			    "bo: WRITE_COMBINED and COHERENT exclude each other; set one of them");
+	if (flags & PUMICE_BO_COHERENT && dev->info.version < COHERENT_VERSION)
+		return fail(dev, EOPNOTSUPP,
+			    "bo: COHERENT needs register map 2.11; the device has %u.%u",
+			    dev->info.version >> 16, dev->info.version & 0xffff);
+	return 0;
+}
+
+int pumice_bo_create_flags(struct pumice_device *dev, uint64_t size, struct pumice_vm *exclusive,
+			   uint32_t flags, struct pumice_bo **bo)
+{
+	int err = check_flags(dev, flags);
+
+	if (err)
+		return err;
 	if (!size)
 		return fail(dev, EINVAL, "bo: size is 0; set it to 1 or more");
 	if (size > UINT64_MAX - PAGE_BYTES)
@@ -48,7 +74,7 @@ int pumice_bo_create(struct pumice_device *dev, uint64_t size, struct pumice_vm 
 	if (exclusive && exclusive->dev != dev)
 		return fail(dev, EINVAL,
 			    "bo: the exclusive vm belongs to another device; create the bo in that one");
-	err = dev->ops->bo_create(dev, round_up(size, PAGE_BYTES), exclusive, bo);
+	err = dev->ops->bo_create(dev, round_up(size, PAGE_BYTES), exclusive, flags, bo);
 	if (err)
 		return err;
 	(*bo)->extent_bytes = size;

@@ -59,17 +59,22 @@ static struct bif_request line_of(const struct level_request *request)
 	};
 }
 
+/* Return the BIF of a USC of a core. */
+static u32 bif_of_usc(const struct hierarchy_core *core, u32 usc)
+{
+	const struct hierarchy *h = core->h;
+
+	return core->number * h->bifs_per_core + (is_mcu(&h->config) ? usc / BIF_USCS : 0);
+}
+
 /* Requests of a core's caches. */
 static void from_core(void *opaque, const struct level_request *request)
 {
 	const struct hierarchy_core *core = opaque;
 	struct hierarchy *h = core->h;
 	const struct bif_request line = line_of(request);
-	u32 bif = core->number * h->bifs_per_core;
 
-	if (is_mcu(&h->config))
-		bif += request->usc / BIF_USCS;
-	send_line(h, bif, request->usc, &line);
+	send_line(h, bif_of_usc(core, request->usc), request->usc, &line);
 }
 
 /* ------------------------------------------------------------ creation */
@@ -257,11 +262,10 @@ static bool is_valid(const struct hierarchy *h, const struct mem_request *r)
 	return r->place < h->config.cores * h->config.uscs;
 }
 
-/* Send the lines of a request straight to a BIF. */
-static void direct(struct hierarchy *h, const struct mem_request *request)
+/* Send the lines of a request straight to a BIF, as requests of one of its places. */
+static void send_lines(struct hierarchy *h, u32 bif, u32 place, const struct mem_request *request)
 {
 	const u32 line_bytes = h->config.line_bytes;
-	u32 bif = request->place ? (request->place - 1) * h->bifs_per_core : h->bifs - 1;
 	struct bif_request line = {
 		.addr = request->addr, .ctx = request->ctx, .client = request->client,
 		.kind = request->atomic ? SLC_ATOMIC :
@@ -276,10 +280,17 @@ static void direct(struct hierarchy *h, const struct mem_request *request)
 		u32 room = line_bytes - (u32)(line.addr & (line_bytes - 1));
 
 		line.bytes = left < room ? left : room;
-		send_line(h, bif, DIRECT, &line);
+		send_line(h, bif, place, &line);
 		line.addr += line.bytes;
 		left -= line.bytes;
 	}
+}
+
+static void direct(struct hierarchy *h, const struct mem_request *request)
+{
+	const u32 core = request->place - 1;
+
+	send_lines(h, request->place ? core * h->bifs_per_core : h->bifs - 1, DIRECT, request);
 }
 
 static void route(struct hierarchy *h, const struct mem_request *request)
@@ -293,7 +304,13 @@ static void route(struct hierarchy *h, const struct mem_request *request)
 	}
 	core = &h->core[request->place / h->config.uscs];
 	usc = request->place % h->config.uscs;
-	if (pumice_client_table[request->client].path == PUMICE_MEM_PATH_TEXTURE)
+	/*
+	 * Caches of the core have no lines of pages that always were coherent, and none of them has
+	 * lines that such a request must see: jobs that used a page otherwise have been cleaned.
+	 */
+	if (request->bypass)
+		send_lines(h, bif_of_usc(core, usc), usc, request);
+	else if (pumice_client_table[request->client].path == PUMICE_MEM_PATH_TEXTURE)
 		tcu_caches_read(core->tcu, usc, request);
 	else if (core->mcu)
 		mcu_request(core->mcu, usc, request);

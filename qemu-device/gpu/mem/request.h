@@ -26,7 +26,7 @@ struct mem_request {
 	u64 addr;	/* virtual; bus address if ctx is MEM_CTX_BUS */
 	u32 bytes;	/* not 0 */
 	bool write, atomic;	/* an atomic operation reads and writes, whatever write is */
-	bool bypass;	/* of the SLC, also if requests of the client do not; direct path only */
+	bool bypass;	/* of all caches, also if requests of the client do not */
 };
 
 #endif

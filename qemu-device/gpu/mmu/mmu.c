@@ -259,6 +259,8 @@ static enum pumice_fault walk_table(const struct mmu *mmu, const struct request 
 		out->perms |= entry.pm_owned ? MMU_TLB_PM_WRITE : MMU_TLB_WRITE;
 	if (!entry.no_exec && !entry.pm_owned && !entry.null)
 		out->perms |= MMU_TLB_EXEC;
+	if (entry.coherent)
+		out->perms |= MMU_TLB_COHERENT;
 	return PUMICE_FAULT_NONE;
 }
 
@@ -327,10 +329,10 @@ static void use_null_page(struct mmu_tlb *tlb, enum pumice_access access, struct
 {
 	if (access == PUMICE_ACCESS_WRITE) {
 		found->host = tlb->sink;
-		found->perms &= MMU_TLB_WRITE | MMU_TLB_PM_WRITE;
+		found->perms &= MMU_TLB_WRITE | MMU_TLB_PM_WRITE | MMU_TLB_COHERENT;
 	} else {
 		found->host = (u8 *)(uintptr_t)mmu_zeros;
-		found->perms &= MMU_TLB_READ | MMU_TLB_PM_READ;
+		found->perms &= MMU_TLB_READ | MMU_TLB_PM_READ | MMU_TLB_COHERENT;
 	}
 }
 
@@ -439,6 +441,33 @@ u64 mmu_tlb_extent(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx,
 	}
 	*host = mmu_tlb_find(mmu, tlb, ctx, va, perm);
 	return *host ? GRAIN - (va & (GRAIN - 1)) : 0;
+}
+
+/*
+ * Return whether a page is coherent. A unit that requests a part of a page which it has translated
+ * before may have lost the entry to another page since then: the tables are read again, without
+ * requests, so that what the hierarchy sees does not depend on it.
+ */
+static bool is_coherent(const struct mmu *mmu, const struct mmu_tlb *tlb, unsigned int ctx, u64 va)
+{
+	const struct mmu_tlb_entry *e = &tlb->entry[mmu_tlb_number(va)];
+	struct walk found = { .perms = 0 };
+
+	if (e->tag == mmu_tlb_tag(ctx, va))
+		return e->perms >> MMU_TLB_DETAILED & MMU_TLB_COHERENT;
+	walk(mmu, ctx, va, PUMICE_ACCESS_READ, PUMICE_UNIT_NONE, &found);
+	return found.perms & MMU_TLB_COHERENT;
+}
+
+void mmu_pass_request(const struct mmu *mmu, const struct mmu_tlb *tlb, unsigned int ctx, u64 va,
+		      u64 bytes, enum pumice_access access, enum pumice_unit source)
+{
+	mmu->request(mmu->request_opaque, &(struct mmu_request){
+		.unit = (enum pumice_unit)(source & ~MMU_KIND_1),
+		.kind = source & MMU_KIND_1 ? 1 : 0, .place = tlb->place, .usc = tlb->usc,
+		.ctx = ctx, .addr = va, .bytes = bytes, .access = access,
+		.coherent = is_coherent(mmu, tlb, ctx, va),
+	});
 }
 
 u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va, u64 bytes,

@@ -56,6 +56,7 @@ struct mmu_request;
 #define MMU_TLB_EXEC	4u
 #define MMU_TLB_PM_READ	8u
 #define MMU_TLB_PM_WRITE 16u
+#define MMU_TLB_COHERENT 32u	/* no permission: caches of the GPU keep nothing of the page */
 #define MMU_TLB_DETAILED 8u
 
 struct mmu_tlb_entry {
@@ -113,6 +114,7 @@ struct mmu_request {
 	u64 addr;	/* virtual; of walks: the bus address */
 	u64 bytes;	/* not 0 */
 	enum pumice_access access;
+	bool coherent;	/* bypasses the caches; false of walks */
 };
 
 /*
@@ -212,15 +214,20 @@ static inline u64 mmu_tlb_tag(unsigned int ctx, u64 va)
 }
 
 /*
- * Return the entry for an address. Buffers are often at powers of two and accessed in
+ * Return the number of the entry for an address. Buffers are often at powers of two and accessed in
  * parallel, so the bits above the 2 MiB block are mixed in: the factor 37 maps blocks that
  * are a power of two apart to different entries.
  */
-static inline struct mmu_tlb_entry *mmu_tlb_entry(struct mmu_tlb *tlb, u64 va)
+static inline u32 mmu_tlb_number(u64 va)
 {
 	u64 grain = va >> MMU_GRAIN_SHIFT, block = va >> MMU_BLOCK_SHIFT;
 
-	return &tlb->entry[(grain ^ block * 37) % MMU_TLB_ENTRIES];
+	return (grain ^ block * 37) % MMU_TLB_ENTRIES;
+}
+
+static inline struct mmu_tlb_entry *mmu_tlb_entry(struct mmu_tlb *tlb, u64 va)
+{
+	return &tlb->entry[mmu_tlb_number(va)];
 }
 
 /*
@@ -297,16 +304,20 @@ static inline bool mmu_is_detailed(const struct mmu *mmu)
 	return mmu->request;
 }
 
-/* Pass an access to the memory hierarchy, in detailed modes; bytes is not 0. */
+/* The part of mmu_request() for detailed modes. */
+void mmu_pass_request(const struct mmu *mmu, const struct mmu_tlb *tlb, unsigned int ctx, u64 va,
+		      u64 bytes, enum pumice_access access, enum pumice_unit source);
+
+/*
+ * Pass an access to the memory hierarchy, in detailed modes; bytes is not 0, and they are in one
+ * grain.
+ */
 static inline void mmu_request(const struct mmu *mmu, const struct mmu_tlb *tlb, unsigned int ctx,
-			       u64 va, u64 bytes, enum pumice_access access, enum pumice_unit unit)
+			       u64 va, u64 bytes, enum pumice_access access,
+			       enum pumice_unit source)
 {
 	if (mmu->request)
-		mmu->request(mmu->request_opaque, &(struct mmu_request){
-			.unit = (enum pumice_unit)(unit & ~MMU_KIND_1),
-			.kind = unit & MMU_KIND_1 ? 1 : 0, .place = tlb->place, .usc = tlb->usc,
-			.ctx = ctx, .addr = va, .bytes = bytes, .access = access,
-		});
+		mmu_pass_request(mmu, tlb, ctx, va, bytes, access, source);
 }
 
 /*

@@ -269,11 +269,11 @@ static bool bypass(const struct slc *slc, struct bank *bank, const struct slc_re
 
 	bank->counters.bypasses++;
 	slc->client[request->client].bypasses++;
-	if (request->kind == SLC_WRITE) {
-		/* A line that is held remains, with the same data as memory in these bytes. */
+	/* A line that is held remains, with the same data as memory in these bytes. */
+	if (request->kind != SLC_READ)
 		memory_write(slc, bank, request->client, segments);
+	if (request->kind == SLC_WRITE)
 		return false;
-	}
 	cache_find(bank->cache, request->ctx, request->addr, &line);
 	return memory_read(slc, bank, request->client, segments & ~line.dirty);
 }
@@ -313,18 +313,13 @@ static bool cached(const struct slc *slc, struct bank *bank, const struct slc_re
 	return memory_read(slc, bank, request->client, segments);
 }
 
-static bool bypasses(const struct slc_request *request)
-{
-	return request->bypass && request->kind != SLC_ATOMIC;
-}
-
 /* Return whether a request would replace a line that has a request in execution. */
 static bool victim_in_use(const struct bank *bank, const struct slc_request *request)
 {
 	struct cache_line line;
 	u32 i;
 
-	if (bypasses(request) || cache_find(bank->cache, request->ctx, request->addr, NULL) ||
+	if (request->bypass || cache_find(bank->cache, request->ctx, request->addr, NULL) ||
 	    !cache_victim(bank->cache, request->addr, &line))
 		return false;
 	for (i = 0; i < bank->count; i++) {
@@ -350,7 +345,7 @@ static void execute(const struct slc *slc, struct bank *bank, struct entry *entr
 {
 	const struct slc_request *request = &entry->request;
 	u32 steps = ram_steps(request);
-	bool reads = bypasses(request) ? bypass(slc, bank, request) : cached(slc, bank, request);
+	bool reads = request->bypass ? bypass(slc, bank, request) : cached(slc, bank, request);
 
 	entry->state = STATE_EXECUTING;
 	entry->ready = slc->now + steps + (reads ? SLC_MISS_STEPS : 0);

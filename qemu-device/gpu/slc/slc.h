@@ -68,7 +68,7 @@ struct slc_request {
 	u32 input;	/* less than the number of inputs */
 	u64 token;	/* the input's, unchanged */
 	enum slc_kind kind;
-	bool bypass;	/* ignored for atomics */
+	bool bypass;	/* an atomic operation reads memory, and writes it */
 };
 
 /* A request of an input is complete. It must not call the SLC. */

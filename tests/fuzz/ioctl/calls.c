@@ -87,7 +87,8 @@ static int bo_close(struct fuzz *f, u32 handle)
 static int bo_create(struct fuzz *f, struct fuzz_rng *rng)
 {
 	struct drm_pumice_bo_create args = {
-		.size = fuzz_pages(rng, MOST_BO_PAGES), .flags = fuzz_zero(rng),
+		.size = fuzz_pages(rng, MOST_BO_PAGES),
+		.flags = fuzz_chance(rng, 2) ? fuzz_below(rng, 4) : fuzz_zero(rng),
 		.exclusive_vm = fuzz_chance(rng, 3) ? fuzz_select(f, rng, FUZZ_VM) : 0,
 		.pad = fuzz_zero(rng),
 	};

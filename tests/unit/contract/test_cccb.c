@@ -143,7 +143,7 @@ static void jobs_have_the_operations_of_their_data_master(void **state)
 
 	(void)state;
 	for (dm = 0; dm < FWIF_DM_COUNT; dm++)
-		assert_int_equal(pumice_cccb_caches(dm, FWIF_VERSION),
+		assert_int_equal(pumice_cccb_caches(dm, FWIF_VERSION, true),
 				 dm == FWIF_DM_PDM ? FWIF_CACHES_START_CORES | FWIF_CACHES_END :
 						     FWIF_CACHES_ALL);
 }
@@ -152,9 +152,18 @@ static void jobs_have_the_operations_of_their_data_master(void **state)
 static void older_firmware_is_given_no_operations(void **state)
 {
 	(void)state;
-	assert_int_equal(pumice_cccb_caches(FWIF_DM_CDM, 1u << 16 | 11), 0);
-	assert_int_equal(pumice_cccb_caches(FWIF_DM_CDM, 1u << 16 | 12), FWIF_CACHES_ALL);
-	assert_int_equal(pumice_cccb_caches(FWIF_DM_CDM, 1u << 16 | 13), FWIF_CACHES_ALL);
+	assert_int_equal(pumice_cccb_caches(FWIF_DM_CDM, 1u << 16 | 11, true), 0);
+	assert_int_equal(pumice_cccb_caches(FWIF_DM_CDM, 1u << 16 | 12, true), FWIF_CACHES_ALL);
+	assert_int_equal(pumice_cccb_caches(FWIF_DM_CDM, 1u << 16 | 13, true), FWIF_CACHES_ALL);
+}
+
+static void jobs_without_cached_pages_have_no_operations(void **state)
+{
+	u32 dm;
+
+	(void)state;
+	for (dm = 0; dm < FWIF_DM_COUNT; dm++)
+		assert_int_equal(pumice_cccb_caches(dm, FWIF_VERSION, false), 0);
 }
 
 int main(void)
@@ -165,6 +174,7 @@ int main(void)
 		cmocka_unit_test(empty_and_full_rings_differ),
 		cmocka_unit_test(jobs_have_the_operations_of_their_data_master),
 		cmocka_unit_test(older_firmware_is_given_no_operations),
+		cmocka_unit_test(jobs_without_cached_pages_have_no_operations),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

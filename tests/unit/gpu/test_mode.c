@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "../../../qemu-device/gpu/gpu.h"
+#include "../../../qemu-device/gpu/preset.h"
 #include "../../../qemu-device/gpu/regs/regs.h"
 #include "job.h"
 
@@ -104,6 +105,46 @@ static void requests_of_a_job_are_counted_in_its_clients(void **state)
 	assert_true(code.first.requests);
 	assert_true(read.requests);
 	assert_true(write.requests);
+}
+
+/* Set the bit of the entries of the job's data. */
+static void make_data_coherent(struct fixture *fx)
+{
+	u64 at;
+
+	for (at = 0; at < JOB_DATA_BYTES; at += testmem_page_bytes(PUMICE_PAGE_SIZE_2M))
+		*testmem_pt_entry(fx->tm, JOB_CTX, JOB_DATA + at) |=
+			PUMICE_MMU_PT_ENTRY__COHERENT__MASK;
+}
+
+/* Loads and atomic operations of a whole job; its programs and stream are in other pages. */
+static void coherent_pages_are_in_no_cache(void **state)
+{
+	struct fixture *fx = fx_create(&(struct fx_options){ .preset = "volcanic" });
+	const u32 segment = preset_hierarchy(&fx->gpu->config).segment_bytes;
+	const struct cache_range lines = { JOB_CTX, JOB_DATA, ~0ull };
+	u32 *data = job_map(fx);
+	struct hierarchy_client atomic, load, code;
+
+	(void)state;
+	make_data_coherent(fx);
+	fx_boot_proxy(fx);
+	assert_int_equal(pumice_gpu_set_mode(fx->gpu, "counted"), 0);
+	assert_int_equal(job_run(fx, &add), PUMICE_IC_PENDING__CDM_DONE__MASK);
+	job_assert_numbers(data, &add);
+	hierarchy_client_counters(fx->gpu->hierarchy, PUMICE_MEM_CLIENT_USC_ATOMIC, &atomic);
+	hierarchy_client_counters(fx->gpu->hierarchy, PUMICE_MEM_CLIENT_USC_LOAD, &load);
+	hierarchy_client_counters(fx->gpu->hierarchy, PUMICE_MEM_CLIENT_USC_CODE, &code);
+	assert_int_equal(atomic.requests, add.group * add.groups);
+	assert_int_equal(atomic.slc.bypasses, atomic.requests);
+	assert_int_equal(atomic.slc.read_bytes, atomic.requests * segment);
+	assert_int_equal(atomic.slc.written_bytes, atomic.requests * segment);
+	assert_int_equal(load.slc.bypasses, load.requests);
+	assert_int_equal(load.slc.read_bytes, load.requests * segment);
+	assert_int_equal(load.first.requests + atomic.first.requests, 0);
+	assert_true(code.first.requests);
+	assert_int_equal(hierarchy_flush(fx->gpu->hierarchy, 0, HIERARCHY_SYSTEM, &lines).lines, 0);
+	fx_destroy(fx);
 }
 
 /* They are performed in the SLC, and the lines that the loads have filled above it are dropped. */
@@ -388,6 +429,7 @@ int main(void)
 		cmocka_unit_test(results_are_the_same_in_all_modes),
 		cmocka_unit_test(requests_of_a_job_are_counted_in_its_clients),
 		cmocka_unit_test(atomic_operations_are_requests_of_their_client),
+		cmocka_unit_test(coherent_pages_are_in_no_cache),
 		cmocka_unit_test(requests_pass_the_bif_of_their_unit),
 		cmocka_unit_test(requests_of_a_step_are_bounded),
 		cmocka_unit_test(a_change_drops_the_tlbs_once),

@@ -203,11 +203,18 @@ static void count(struct path *p, enum pumice_cache cache, const struct path_pie
 
 static void level_perform(struct path *p, enum pumice_cache cache, const struct path_piece *piece);
 
+/* Return the BIF of a USC. */
+static u32 bif_of(const struct path *p, u32 usc)
+{
+	u32 core = usc / p->config.uscs, in_core = usc % p->config.uscs;
+
+	return core * p->bifs_per_core + (is_mcu(p) ? in_core / 2 : 0);
+}
+
 /* A request of a cache to the next level. */
 static void pass_on(struct path *p, enum pumice_cache cache, const struct path_piece *piece)
 {
 	struct hierarchy_level *level = &p->level[cache];
-	u32 core = piece->usc / p->config.uscs, in_core = piece->usc % p->config.uscs;
 
 	if (piece->kind == SLC_READ) {
 		level->fills++;
@@ -221,7 +228,7 @@ static void pass_on(struct path *p, enum pumice_cache cache, const struct path_p
 	else if (cache == PUMICE_CACHE_TEXTURE_L1)
 		level_perform(p, PUMICE_CACHE_TEXTURE_L2, piece);
 	else
-		path_slc(p, core * p->bifs_per_core + (is_mcu(p) ? in_core / 2 : 0), piece);
+		path_slc(p, bif_of(p, piece->usc), piece);
 }
 
 /* Pass on requests for segments of a line: one for those that follow each other. */
@@ -433,6 +440,10 @@ static void flush(struct path *p, u32 first, u32 count)
 static void perform(struct path *p, const struct mem_request *request,
 		    const struct path_piece *piece)
 {
+	if (piece->bypass && pumice_client_table[request->client].path != PUMICE_MEM_PATH_DIRECT) {
+		path_slc(p, bif_of(p, piece->usc), piece);
+		return;
+	}
 	switch (pumice_client_table[request->client].path) {
 	case PUMICE_MEM_PATH_TEXTURE:
 		level_perform(p, PUMICE_CACHE_TEXTURE_L1, piece);
@@ -463,6 +474,7 @@ void path_request(struct path *p, const struct mem_request *request)
 			.client = request->client, .usc = request->place,
 			.kind = request->atomic ? SLC_ATOMIC :
 				request->write	? SLC_WRITE : SLC_READ,
+			.bypass = request->bypass,
 		};
 
 		for (piece.to = piece.from; piece.to < line && at < end; at++)

@@ -44,6 +44,7 @@ struct path_piece {
 	u32 ctx, client;
 	u32 usc;	/* over all cores; not of direct clients */
 	enum slc_kind kind;
+	bool bypass;	/* of all caches */
 	bool written[PATH_MAX_LINE];	/* bytes of the line */
 };
 

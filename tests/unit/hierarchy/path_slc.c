@@ -55,9 +55,9 @@ static void bypass(struct path *p, u32 bank, const struct path_piece *piece)
 	p->level[PUMICE_CACHE_SLC].bypasses++;
 	p->client[piece->client].slc.bypasses++;
 	for (segment = piece->from / bytes; segment <= (piece->to - 1) / bytes; segment++) {
-		if (piece->kind == SLC_WRITE)
+		if (piece->kind != SLC_READ)
 			write_memory(p, bank, piece->client, bytes);
-		else if (!held || !held->dirty[segment])
+		if (piece->kind != SLC_WRITE && (!held || !held->dirty[segment]))
 			read_memory(p, bank, piece->client, bytes);
 	}
 }
@@ -109,8 +109,7 @@ void path_slc(struct path *p, u32 bif, const struct path_piece *piece)
 	p->level[PUMICE_CACHE_SLC].requests.bytes += bytes;
 	p->client[piece->client].slc.requests++;
 	p->client[piece->client].slc.bytes += bytes;
-	if (piece->kind != SLC_ATOMIC &&
-	    pumice_client_table[piece->client].slc == PUMICE_MEM_SLC_BYPASS)
+	if (piece->bypass || pumice_client_table[piece->client].slc == PUMICE_MEM_SLC_BYPASS)
 		bypass(p, bank, piece);
 	else
 		cached(p, bank, piece);

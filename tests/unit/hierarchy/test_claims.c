@@ -496,6 +496,63 @@ static void invalid_requests_are_refused(void **state)
 	assert_true(hierarchy_request(h, &good));
 }
 
+/* Assert that no cache that serves a USC has the line of a coherent request. */
+static void assert_not_held(u32 usc, enum pumice_mem_client client, u64 addr)
+{
+	u32 cache;
+
+	for (cache = 0; cache < PUMICE_CACHE_COUNT; cache++)
+		assert_false(held((enum pumice_cache)cache, usc, client, addr));
+}
+
+/* Of a coherent page: each request reads or writes memory, in whole segments, and no more. */
+static void coherent_requests_leave_no_line_in_any_cache(void **state)
+{
+	static const struct {
+		enum pumice_mem_client client;
+		bool reads, writes;
+	} kinds[] = {
+		{ PUMICE_MEM_CLIENT_USC_LOAD, true, false },
+		{ PUMICE_MEM_CLIENT_USC_STORE, false, true },
+		{ PUMICE_MEM_CLIENT_USC_ATOMIC, true, true },
+		{ PUMICE_MEM_CLIENT_USC_CODE, true, false },
+		{ PUMICE_MEM_CLIENT_TEXTURE, true, false },
+		{ PUMICE_MEM_CLIENT_IPF_PRIM, true, false },
+	};
+	const u32 segment = config.segment_bytes;
+	const u32 lines = 4;
+	struct mem_request r = { .ctx = CTX, .place = 3, .bypass = true };
+	struct hierarchy_client count;
+	u32 k, i;
+
+	(void)state;
+	for (k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+		r.client = kinds[k].client;
+		r.write = kinds[k].writes;
+		r.atomic = kinds[k].reads && kinds[k].writes;
+		r.bytes = config.line_bytes;
+		for (i = 0; i < 2 * lines; i++) {
+			r.addr = BASE + (u64)(i % lines) * config.line_bytes;
+			assert_true(hierarchy_request(h, &r));
+			hierarchy_drain(h);
+			assert_not_held(3, r.client, r.addr);
+		}
+		r.bytes = 1;
+		assert_true(hierarchy_request(h, &r));
+		count = of_client(r.client);
+		assert_int_equal(count.requests, 2 * lines + 1);
+		assert_int_equal(count.first.requests + count.second.requests, 0);
+		assert_int_equal(count.slc.requests, 2 * lines + 1);
+		assert_int_equal(count.slc.bypasses, count.slc.requests);
+		assert_int_equal(count.slc.read_bytes, kinds[k].reads ?
+				 2 * lines * config.line_bytes + segment : 0);
+		assert_int_equal(count.slc.written_bytes, kinds[k].writes ?
+				 2 * lines * config.line_bytes + segment : 0);
+	}
+	/* Nothing to clean or drop. */
+	assert_int_equal(hierarchy_flush(h, 0, HIERARCHY_SYSTEM, NULL).lines, 0);
+}
+
 static void invalid_sizes_are_refused_with_a_reason(void **state)
 {
 	struct hierarchy_config bad[11];
@@ -545,6 +602,7 @@ int main(void)
 		BOTH(operations_apply_to_their_range),
 		cmocka_unit_test(every_preset_can_be_created),
 		cmocka_unit_test(sizes_that_presets_accept_can_be_created),
+		BOTH(coherent_requests_leave_no_line_in_any_cache),
 		BOTH(invalid_requests_are_refused),
 		cmocka_unit_test_setup_teardown(invalid_sizes_are_refused_with_a_reason, create_mcu,
 						destroy),

@@ -164,6 +164,7 @@ static void random_request(void)
 		.bytes = 1 + below(below(2) ? LARGEST : 8),
 		.write = info->access == PUMICE_ACCESS_WRITE,
 		.atomic = client == PUMICE_MEM_CLIENT_USC_ATOMIC,
+		.bypass = !below(6),
 	};
 
 	if (info->path == PUMICE_MEM_PATH_DIRECT)

@@ -331,6 +331,24 @@ static void open_refuses_a_missing_or_corrupt_firmware(void **state)
 	restore_variable("PUMICE_FIRMWARE", kept);
 }
 
+/* Flags: unknown ones, and both together. */
+static void flags_of_memory_are_checked(void **state)
+{
+	struct pumice_bo *bo;
+	u32 flags;
+
+	(void)state;
+	for (flags = 4; flags; flags <<= 1)
+		ASSERT_FAILS(pumice_bo_create_flags(dev, 4096, NULL, flags, &bo), EINVAL,
+			     "unknown flags");
+	ASSERT_FAILS(pumice_bo_create_flags(dev, 4096, NULL, PUMICE_BO_COHERENT |
+					    PUMICE_BO_WRITE_COMBINED, &bo), EINVAL, "exclude each other");
+	for (flags = 0; flags < 3; flags++) {
+		assert_int_equal(pumice_bo_create_flags(dev, 4096, NULL, flags, &bo), 0);
+		pumice_bo_destroy(bo);
+	}
+}
+
 static void bo_is_zeroed_and_rounded_to_pages(void **state)
 {
 	struct pumice_bo *bo;
@@ -862,6 +880,7 @@ int main(void)
 		cmocka_unit_test(preset_sets_every_size),
 		cmocka_unit_test(preset_of_the_environment_selects_the_sizes),
 		cmocka_unit_test(open_refuses_a_missing_or_corrupt_firmware),
+		cmocka_unit_test(flags_of_memory_are_checked),
 		cmocka_unit_test(bo_is_zeroed_and_rounded_to_pages),
 		cmocka_unit_test(bind_refuses_bad_operations_and_returns_how_many_took_effect),
 		cmocka_unit_test(heaps_have_every_page_size_and_do_not_overlap),

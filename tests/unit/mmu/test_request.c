@@ -177,6 +177,120 @@ static void writes_of_the_mmu_to_tables_are_requests(void **state)
 	fx_destroy(fx);
 }
 
+/* Hits of each level of the TLB, and misses; walks are not marked. */
+static void requests_to_coherent_pages_are_marked(void **state)
+{
+	struct mmu_tlb_entry *far = mmu_tlb_far_create(FAR);
+	struct fixture *fx;
+	struct record r;
+	u8 *host;
+	u32 i;
+
+	(void)state;
+	assert_non_null(far);
+	fx = detailed(&r, &host);
+	mmu_tlb_set_far(&fx->tlb, far, FAR);
+	testmem_map(fx->tm, CTX, VA + 4096, 4096, PUMICE_PAGE_SIZE_4K, TESTMEM_COHERENT);
+	for (i = 0; i < 3; i++) {
+		if (i == 2)
+			memset(fx->tlb.entry, 0, sizeof(fx->tlb.entry));
+		assert_non_null(fx_translate(fx, CTX, VA, READ));
+		assert_non_null(fx_translate(fx, CTX, VA + 4096, READ));
+		assert_non_null(fx_translate(fx, CTX, VA + 8191, WRITE));
+	}
+	assert_int_equal(fx->tlb.misses, 2);
+	for (i = 0; i < r.count; i++) {
+		bool walk = r.request[i].unit == PUMICE_UNIT_NONE;
+
+		assert_int_equal(r.request[i].coherent, !walk && r.request[i].addr >= VA + 4096);
+	}
+	assert_int_equal(r.count, 6 + 9);
+	fx_destroy(fx);
+	free(far);
+}
+
+/* The first and the last grain of a page. */
+static void coherent_pages_have_any_size(void **state)
+{
+	struct fixture *fx;
+	struct record r;
+	u8 *host;
+	u32 size;
+
+	(void)state;
+	fx = detailed(&r, &host);
+	for (size = 0; size < PUMICE_PAGE_SIZE_COUNT; size++) {
+		const u64 bytes = testmem_page_bytes((enum pumice_page_size)size);
+		const u64 va = VA + (size + 1) * (1ull << MMU_BLOCK_SHIFT);
+
+		testmem_map(fx->tm, CTX, va, bytes, (enum pumice_page_size)size, TESTMEM_COHERENT);
+		r.count = 0;
+		assert_non_null(fx_translate(fx, CTX, va, READ));
+		assert_true(r.request[r.count - 1].coherent);
+		assert_non_null(fx_translate(fx, CTX, va + bytes - 1, WRITE));
+		assert_true(r.request[r.count - 1].coherent);
+	}
+	fx_destroy(fx);
+}
+
+/* Further bytes of a page whose entry another page has replaced: without another walk. */
+static void a_part_of_a_page_is_coherent_without_its_entry(void **state)
+{
+	const u64 other = VA + MMU_TLB_ENTRIES * 4096ull;
+	struct fixture *fx;
+	struct record r;
+	u8 *host;
+
+	(void)state;
+	fx = detailed(&r, &host);
+	testmem_map(fx->tm, CTX, other, 4096, PUMICE_PAGE_SIZE_4K, TESTMEM_COHERENT);
+	assert_ptr_equal(mmu_tlb_entry(&fx->tlb, VA), mmu_tlb_entry(&fx->tlb, other));
+	assert_non_null(fx_translate(fx, CTX, other, READ));
+	assert_non_null(fx_translate(fx, CTX, VA, READ));
+	r.count = 0;
+	mmu_request(&fx->mmu, &fx->tlb, CTX, other + 8, 8, READ, PUMICE_UNIT_USC_DATA);
+	mmu_request(&fx->mmu, &fx->tlb, CTX, VA + 8, 8, READ, PUMICE_UNIT_USC_DATA);
+	assert_int_equal(r.count, 2);
+	assert_true(r.request[0].coherent);
+	assert_false(r.request[1].coherent);
+	fx_destroy(fx);
+}
+
+/* Though they have no memory: the requests are made. */
+static void coherent_null_pages_are_marked(void **state)
+{
+	struct fixture *fx;
+	struct record r;
+	u8 *host;
+
+	(void)state;
+	fx = detailed(&r, &host);
+	testmem_map_bus(fx->tm, CTX, VA + 4096, 0, 4096, PUMICE_PAGE_SIZE_4K,
+			TESTMEM_NULL | TESTMEM_COHERENT);
+	assert_non_null(fx_translate(fx, CTX, VA + 4096, READ));
+	assert_true(r.request[r.count - 1].coherent);
+	assert_non_null(fx_translate(fx, CTX, VA + 4096, WRITE));
+	assert_true(r.request[r.count - 1].coherent);
+	fx_destroy(fx);
+}
+
+/* The inline functions find the entry of a coherent page as any other. */
+static void fast_mode_ignores_coherence(void **state)
+{
+	struct fixture *fx = fx_create();
+	u8 *host;
+
+	(void)state;
+	host = testmem_map(fx->tm, CTX, VA, 4096, PUMICE_PAGE_SIZE_4K,
+			   TESTMEM_COHERENT | TESTMEM_RO);
+	assert_ptr_equal(fx_translate(fx, CTX, VA, READ), host);
+	assert_ptr_equal(mmu_tlb_lookup(&fx->mmu, &fx->tlb, CTX, VA, MMU_TLB_READ), host);
+	assert_null(mmu_tlb_lookup(&fx->mmu, &fx->tlb, CTX, VA, MMU_TLB_WRITE));
+	assert_null(fx_translate(fx, CTX, VA, WRITE));
+	assert_int_equal(fx->fault.fault, PUMICE_FAULT_MMU_READ_ONLY);
+	fx_destroy(fx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -185,6 +299,11 @@ int main(void)
 		cmocka_unit_test(a_faulting_access_has_its_walk_only),
 		cmocka_unit_test(copies_request_the_bytes_of_each_grain),
 		cmocka_unit_test(writes_of_the_mmu_to_tables_are_requests),
+		cmocka_unit_test(requests_to_coherent_pages_are_marked),
+		cmocka_unit_test(coherent_pages_have_any_size),
+		cmocka_unit_test(a_part_of_a_page_is_coherent_without_its_entry),
+		cmocka_unit_test(coherent_null_pages_are_marked),
+		cmocka_unit_test(fast_mode_ignores_coherence),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * Operations on caches that a job of the library causes, by the count of the device: buffers are
- * coherent, so each job reads memory anew and is seen there when it has ended.
+ * Operations on caches that a job of the library causes, by the count of the device: each job reads
+ * memory anew and is seen there when it has ended, unless all memory of its VM is coherent.
  */
 #include "../../../qemu-device/gpu/gpu.h"
 #include "inproc/inproc.h"
 #include "path.h"
+#include "pumice_formats.h"
 #include "store.pasm.h"
 
 static uint32_t operations(struct path *p)
@@ -42,10 +43,128 @@ static void jobs_cause_an_operation_before_and_after(void **state)
 	path_one(2, 2, check_job);
 }
 
+/* In a GiB each without translation tables. */
+#define NULL_VA		0x100000000ull
+#define FURTHER_VA	0x140000000ull
+
+/* Memory of a VM, mapped for the CPU, too. */
+struct piece {
+	struct pumice_bo *bo;
+	uint64_t va;
+	void *cpu;
+};
+
+/* Create memory, and map it at va, or anywhere if that is 0. */
+static struct piece make_piece(struct path *p, struct pumice_vm *vm, uint32_t flags, uint64_t va)
+{
+	struct pumice_bind bind = { .va = va, .size = 4096 };
+	struct piece piece = { .va = va };
+
+	assert_int_equal(pumice_bo_create_flags(p->dev, 4096, NULL, flags, &piece.bo), 0);
+	assert_int_equal(pumice_bo_map(piece.bo, &piece.cpu), 0);
+	bind.bo = piece.bo;
+	if (va)
+		assert_int_equal(pumice_vm_bind(vm, &bind, 1, NULL), 0);
+	else
+		assert_int_equal(pumice_vm_place(vm, piece.bo, 0, &piece.va), 0);
+	return piece;
+}
+
+/* Run the stream at va; return the number of operations that it causes. */
+static uint32_t operations_of(struct path *p, struct pumice_context *context, uint64_t va)
+{
+	const uint32_t before = operations(p);
+
+	assert_int_equal(pumice_context_run(context, va, LONG, NULL), 0);
+	return operations(p) - before;
+}
+
+/*
+ * Not even for a mapping that is new: it causes them itself. A null mapping has lines, which a
+ * later one in its place must not see.
+ */
+static void check_coherent_jobs(struct path *p)
+{
+	const struct pumice_bind null = {
+		.va = NULL_VA, .size = 4096, .flags = PUMICE_BIND_NULL,
+	};
+	struct pumice_context *context;
+	struct piece stream, further;
+	struct pumice_vm *vm;
+	uint32_t before;
+
+	assert_int_equal(pumice_vm_create(p->dev, &vm), 0);
+	assert_int_equal(pumice_context_create(vm, PUMICE_PRIORITY_NORMAL, &context), 0);
+	stream = make_piece(p, vm, PUMICE_BO_COHERENT, 0);
+	pumice_cdm_halt_pack(stream.cpu, &(struct pumice_cdm_halt){ 0 });
+	operations_of(p, context, stream.va);
+	assert_int_equal(operations_of(p, context, stream.va), 0);
+	before = operations(p);
+	further = make_piece(p, vm, PUMICE_BO_COHERENT, FURTHER_VA);
+	assert_int_not_equal(operations(p), before);
+	pumice_cdm_halt_pack(further.cpu, &(struct pumice_cdm_halt){ 0 });
+	assert_int_equal(operations_of(p, context, further.va), 0);
+	assert_int_equal(pumice_vm_bind(vm, &null, 1, NULL), 0);
+	assert_int_equal(operations_of(p, context, stream.va), 2);
+	pumice_context_destroy(context);
+	pumice_vm_destroy(vm);
+	pumice_bo_destroy(further.bo);
+	pumice_bo_destroy(stream.bo);
+}
+
+static void jobs_of_coherent_memory_cause_no_operations(void **state)
+{
+	(void)state;
+	path_one(1, 0, check_coherent_jobs);
+	path_one(2, 2, check_coherent_jobs);
+}
+
+/* Write-combined memory is cached for the GPU. */
+static void check_kind_of_memory(struct path *p, uint32_t flags)
+{
+	struct pumice_kernel *k = path_kernel(p, store_program, sizeof(store_program));
+	struct pumice_gpu *gpu = inproc_device(p->dev)->gpu;
+	struct piece out = make_piece(p, p->vm, flags, 0);
+	const uint32_t uniforms[3] = { VA_WORDS(out.va), 1 };
+	struct hierarchy_client store;
+
+	assert_int_equal(pumice_gpu_set_mode(gpu, "counted"), 0);
+	path_dispatch(p, k, 1, uniforms, 3);
+	assert_int_equal(path_run(p, NULL), 0);
+	hierarchy_client_counters(gpu->hierarchy, PUMICE_MEM_CLIENT_USC_STORE, &store);
+	assert_int_not_equal(store.requests, 0);
+	if (flags & PUMICE_BO_COHERENT) {
+		assert_int_equal(store.first.requests, 0);
+		assert_int_equal(store.slc.bypasses, store.requests);
+	} else {
+		assert_int_equal(store.first.requests, store.requests);
+		assert_int_equal(store.slc.bypasses, 0);
+	}
+	assert_int_equal(pumice_gpu_set_mode(gpu, "fast"), 0);
+	assert_int_equal(pumice_vm_remove(p->vm, out.va), 0);
+	pumice_bo_destroy(out.bo);
+	pumice_kernel_destroy(k);
+}
+
+static void check_kinds_of_memory(struct path *p)
+{
+	check_kind_of_memory(p, PUMICE_BO_COHERENT);
+	check_kind_of_memory(p, PUMICE_BO_WRITE_COMBINED);
+	check_kind_of_memory(p, 0);
+}
+
+static void coherent_memory_is_in_no_cache(void **state)
+{
+	(void)state;
+	path_one(1, 0, check_kinds_of_memory);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(jobs_cause_an_operation_before_and_after),
+		cmocka_unit_test(jobs_of_coherent_memory_cause_no_operations),
+		cmocka_unit_test(coherent_memory_is_in_no_cache),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,10 +101,8 @@ static u64 bypass(struct bank_model *bank, const struct slc_request *request)
 	for (i = 0; i < segments; i++) {
 		if (!bytes_in(bank, request, i))
 			continue;
-		if (request->kind == SLC_WRITE)
-			written++;
-		else if (!way || !way->dirty[i])
-			read++;
+		written += request->kind != SLC_READ;
+		read += request->kind != SLC_WRITE && (!way || !way->dirty[i]);
 	}
 	write_memory(bank, request->client, written);
 	return read;
@@ -141,11 +139,6 @@ static u64 through_cache(struct bank_model *bank, const struct slc_request *requ
 	return read;
 }
 
-static bool is_bypass(const struct slc_request *request)
-{
-	return request->bypass && request->kind != SLC_ATOMIC;
-}
-
 /* Return whether a started request has the line that this one would replace. */
 static bool victim_in_use(struct bank_model *bank, const struct slc_request *request)
 {
@@ -153,7 +146,7 @@ static bool victim_in_use(struct bank_model *bank, const struct slc_request *req
 	struct slc_request victim;
 	u32 i;
 
-	if (is_bypass(request) || model_find(&bank->cache, request->ctx, request->addr))
+	if (request->bypass || model_find(&bank->cache, request->ctx, request->addr))
 		return false;
 	way = model_next(&bank->cache, request->addr);
 	victim.ctx = way->ctx;
@@ -173,8 +166,8 @@ static void start(struct bank_model *bank, struct bank_request *one)
 		rows++;
 	if (one->request.kind == SLC_ATOMIC)
 		rows *= 2;
-	read = is_bypass(&one->request) ? bypass(bank, &one->request) :
-					  through_cache(bank, &one->request);
+	read = one->request.bypass ? bypass(bank, &one->request) :
+				     through_cache(bank, &one->request);
 	read_memory(bank, one->request.client, read);
 	bank->counters.waited_bank += bank->now > one->since;
 	bank->counters.steps += rows;

@@ -185,7 +185,7 @@ static void atomics_are_cached_and_leave_dirty_segments(void **state)
 
 	(void)state;
 	fixture_create(&fx, &fixture_wide);
-	fixture_perform(&fx, 72, 8, SLC_ATOMIC, true);
+	fixture_perform(&fx, 72, 8, SLC_ATOMIC, false);
 	assert_memory(&fx, 0, 128, 0);
 	assert_true(slc_find(fx.slc, 1, 0, &line));
 	assert_int_equal(line.dirty, 2);
@@ -194,6 +194,25 @@ static void atomics_are_cached_and_leave_dirty_segments(void **state)
 	assert_memory(&fx, 0, 256, 0);
 	assert_int_equal(slc_client(fx.slc, 0)->misses, 2);
 	assert_int_equal(slc_client(fx.slc, 0)->bypasses, 0);
+	fixture_destroy(&fx);
+}
+
+/* Coherent pages: the operation is done in memory, but for segments that a line has dirty. */
+static void bypassing_atomics_read_and_write_memory(void **state)
+{
+	struct fixture fx;
+
+	(void)state;
+	fixture_create(&fx, &fixture_wide);
+	fixture_perform(&fx, 72, 8, SLC_ATOMIC, true);
+	assert_false(slc_find(fx.slc, 1, 72, NULL));
+	assert_memory(&fx, 0, 64, 64);
+	assert_int_equal(slc_client(fx.slc, 0)->bypasses, 1);
+	assert_int_equal(slc_client(fx.slc, 0)->hits + slc_client(fx.slc, 0)->misses, 0);
+	fixture_perform(&fx, 72, 8, SLC_WRITE, false);
+	assert_memory(&fx, 0, 64 + 128, 64);
+	fixture_perform(&fx, 72, 8, SLC_ATOMIC, true);
+	assert_memory(&fx, 0, 64 + 128, 128);
 	fixture_destroy(&fx);
 }
 
@@ -240,6 +259,7 @@ int main(void)
 		cmocka_unit_test(bypassing_read_uses_the_dirty_segments),
 		cmocka_unit_test(bypassing_writes_evict_nothing),
 		cmocka_unit_test(atomics_are_cached_and_leave_dirty_segments),
+		cmocka_unit_test(bypassing_atomics_read_and_write_memory),
 		cmocka_unit_test(clean_and_invalidate_return_their_bytes),
 	};
 

@@ -223,6 +223,7 @@ void testmem_map_bus(struct testmem *tm, unsigned int ctx, u64 va, u64 bus, u64 
 			.no_exec = flags & TESTMEM_NX,
 			.pm_owned = flags & TESTMEM_PM,
 			.null = flags & TESTMEM_NULL,
+			.coherent = flags & TESTMEM_COHERENT,
 			.addr = bus + at,
 		};
 

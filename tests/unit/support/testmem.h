@@ -34,6 +34,7 @@
 #define TESTMEM_NX	2u	/* no-execute */
 #define TESTMEM_PM	4u	/* owned by the parameter manager */
 #define TESTMEM_NULL	8u	/* no memory */
+#define TESTMEM_COHERENT 16u	/* in no cache */
 
 struct testmem;
 

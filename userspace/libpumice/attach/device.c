@@ -236,11 +236,12 @@ static int refuse_resets(struct pumice_device *dev, struct pumice_device_resets 
 	return refuse(dev);
 }
 
-static int refuse_bo(struct pumice_device *dev, u64 size, struct pumice_vm *exclusive,
+static int refuse_bo(struct pumice_device *dev, u64 size, struct pumice_vm *exclusive, u32 flags,
 		     struct pumice_bo **bo)
 {
 	(void)size;
 	(void)exclusive;
+	(void)flags;
 	(void)bo;
 	return refuse(dev);
 }

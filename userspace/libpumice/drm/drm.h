@@ -73,7 +73,7 @@ int drm_call(struct pumice_device *dev, unsigned long request, void *arg, const 
 int drm_create(struct pumice_device *dev, unsigned long request, void *arg, const char *what);
 
 /* memory.c */
-int drm_bo_create(struct pumice_device *dev, u64 size, struct pumice_vm *exclusive,
+int drm_bo_create(struct pumice_device *dev, u64 size, struct pumice_vm *exclusive, u32 flags,
 		  struct pumice_bo **bo);
 void drm_bo_destroy(struct pumice_bo *bo);
 int drm_bo_map(struct pumice_bo *bo, void **cpu);

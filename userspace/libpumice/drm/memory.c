@@ -11,11 +11,13 @@
 _Static_assert(MAX_BINDS == DRM_PUMICE_MAX_BIND_OPS, "operations of a bind");
 _Static_assert(MAX_NULL_BYTES == DRM_PUMICE_MAX_BO_SIZE, "bytes of a NULL mapping");
 
-int drm_bo_create(struct pumice_device *dev, u64 size, struct pumice_vm *exclusive,
+int drm_bo_create(struct pumice_device *dev, u64 size, struct pumice_vm *exclusive, u32 flags,
 		  struct pumice_bo **out)
 {
 	struct drm_pumice_bo_create c = {
 		.size = size, .exclusive_vm = exclusive ? ((struct drm_vm *)exclusive)->id : 0,
+		.flags = (flags & PUMICE_BO_WRITE_COMBINED ? DRM_PUMICE_BO_WRITE_COMBINED : 0) |
+			 (flags & PUMICE_BO_COHERENT ? DRM_PUMICE_BO_COHERENT : 0),
 	};
 	struct drm_bo *bo = calloc(1, sizeof(*bo));
 	int err;

@@ -134,6 +134,7 @@ static int queue(struct inproc_device *d, struct inproc_vm *vm, struct pending_b
 		 const struct pumice_job_sync *syncs, u32 count, struct sync_point **nodes)
 {
 	int err = d->lost ? fw_lost(d) : make_binder(d, vm);
+	u32 i;
 
 	if (!err && vm->unusable)
 		err = fail_vm_unusable(&d->base, "bind");
@@ -141,6 +142,8 @@ static int queue(struct inproc_device *d, struct inproc_vm *vm, struct pending_b
 		err = collect_waits(d, p, syncs, count);
 	if (err)
 		return err;
+	for (i = 0; i < p->count; i++)
+		vm_note_memory(vm, &p->ops[i], p->memory[i]);
 	p->seqno = ++vm->binder->timeline->submitted;
 	append(vm, p);
 	sync_put_signals(syncs, count, vm->binder->timeline, p->seqno, nodes);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cccb.h"
 #include "inproc.h"
 
 void timeline_get(struct timeline *t)
@@ -80,7 +79,6 @@ static int register_context(struct inproc_device *d, struct inproc_context *c, u
 		return fail(&d->base, ENOSPC, TOO_MANY_CONTEXTS);
 	}
 	fill_shared(c, vm->space.tables.catalogue, dm, priority);
-	c->caches = pumice_cccb_caches(dm, d->fw->boot.fw_version);
 	kick.context = BUFFER_ADDR(c, context);
 	err = fw_call(d, &kick);
 	if (err) {

@@ -40,6 +40,7 @@ static int pm_bind(struct inproc_device *d, struct inproc_vm *vm, u64 va, u64 by
 		.va = va, .size = bytes, .flags = PUMICE_BIND_NOEXEC | BIND_PM_OWNED,
 	};
 
+	vm_note_memory(vm, &op, memory);
 	return vm_bind_one(d, vm, &op, memory);
 }
 
@@ -122,6 +123,7 @@ static int add_frames(struct inproc_device *d, struct inproc_freelist *f, u32 pa
 	memory_get(memory);
 	for (i = 0; i < pages; i++)
 		frames[i] = memory->bus + PAGES_BYTES(i);
+	vm->cached = true;
 	if (!f->pages) {
 		memset(ram_cpu(d, memory->bus), 0, PAGE_BYTES);
 		f->own_directory = tables_lend_gib(d, &vm->space.tables, f->va, memory->bus);

@@ -34,6 +34,8 @@
 #define VA_SPACE_END	(1ull << PUMICE_MMU_VA_BITS)
 /* Mapping flag, in addition to PUMICE_BIND_*: for the tiling pipeline only. */
 #define BIND_PM_OWNED	(1u << 31)
+/* The same: caches of the GPU keep nothing of the memory. */
+#define BIND_COHERENT	(1u << 30)
 
 struct inproc_context;
 
@@ -43,6 +45,7 @@ struct inproc_context;
 struct memory {
 	u32 refs;
 	u64 bus, bytes;
+	bool coherent;	/* PUMICE_BO_COHERENT; constant */
 };
 
 /* ---------------------------------------------------------------- tables.c */
@@ -171,7 +174,6 @@ struct inproc_context {
 	struct context_shared *shared;
 	u32 object;			/* number of its update object */
 	u32 write;			/* client CCB */
-	u32 caches;			/* FWIF_CACHES_* of its jobs */
 	bool dead;			/* rejects further jobs */
 	bool timed_out;			/* killed because of job watch_seqno */
 	u32 watch_seqno;		/* job in progress at the last check */
@@ -245,6 +247,12 @@ struct inproc_vm {
 	struct inproc_vm *next;		/* of the device */
 	struct space space;
 	struct extents pm_room;		/* free addresses from PUMICE_HEAPS_END on */
+	/*
+	 * Memory that is not coherent was mapped, or is to be by a pending bind: caches of the GPU
+	 * may hold lines of it. Never cleared. Until then, each new mapping is followed by an
+	 * invalidation, as jobs do not drop the lines of the tables.
+	 */
+	bool cached;
 	/* Unusable: tables and TLBs became inconsistent, or an asynchronous bind failed. */
 	bool unusable;
 	u64 fault_count;		/* total */
@@ -371,7 +379,7 @@ void *ram_cpu(struct inproc_device *d, u64 bus);
 struct memory *memory_create(struct inproc_device *d, u64 bytes);
 void memory_get(struct memory *m);
 void memory_put(struct inproc_device *d, struct memory *m);
-int inproc_bo_create(struct pumice_device *dev, u64 size, struct pumice_vm *exclusive,
+int inproc_bo_create(struct pumice_device *dev, u64 size, struct pumice_vm *exclusive, u32 flags,
 		     struct pumice_bo **bo);
 void inproc_bo_destroy(struct pumice_bo *bo);
 int inproc_bo_set_label(struct pumice_bo *bo, const char *label);
@@ -520,6 +528,12 @@ int inproc_vm_get_faults(struct pumice_vm *vm, u64 after, struct pumice_vm_fault
 /* Record that a job of a context of this VM faulted, or was killed while running. */
 void vm_note_fault(struct inproc_vm *vm, u32 context, const struct pumice_job_result *r);
 int inproc_vm_peek(struct pumice_vm *vm, u64 va, void *data, u64 bytes);
+/*
+ * Note whether caches may keep pages that an operation maps: when it is requested, before it is
+ * executed. @memory: memory to map, or NULL.
+ */
+void vm_note_memory(struct inproc_vm *vm, const struct pumice_bind *op,
+		    const struct memory *memory);
 /* Execute one checked operation. @memory: memory to map, or NULL. Return: 0 or a negative errno. */
 int vm_bind_one(struct inproc_device *d, struct inproc_vm *vm, const struct pumice_bind *op,
 		struct memory *memory);

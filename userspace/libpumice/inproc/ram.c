@@ -85,7 +85,8 @@ void memory_put(struct inproc_device *d, struct memory *m)
 	free(m);
 }
 
-int inproc_bo_create(struct pumice_device *dev, u64 size, struct pumice_vm *exclusive,
+/* Mappings of the CPU are those of the process: none of them is write-combined. */
+int inproc_bo_create(struct pumice_device *dev, u64 size, struct pumice_vm *exclusive, u32 flags,
 		     struct pumice_bo **out)
 {
 	struct inproc_device *d = inproc_device(dev);
@@ -102,6 +103,7 @@ int inproc_bo_create(struct pumice_device *dev, u64 size, struct pumice_vm *excl
 		return fail(dev, ENOMEM, "bo: %#llx bytes: " OUT_OF_GPU_MEMORY,
 			    (unsigned long long)size);
 	}
+	bo->memory->coherent = flags & PUMICE_BO_COHERENT;
 	bo_init(&bo->base, dev, size);
 	*out = &bo->base;
 	return 0;

@@ -155,11 +155,20 @@ static void put_pad(struct inproc_context *c, u32 bytes)
 	c->write = pumice_cccb_pad(c->shared->cccb, CCCB_BYTES, c->write, bytes);
 }
 
+/* Return the operations on caches of a job, FWIF_CACHES_*. */
+static u32 caches_of(const struct inproc_context *c)
+{
+	const struct inproc_vm *vm = (const struct inproc_vm *)c->base.vm;
+
+	return pumice_cccb_caches(c->shared->context.dm,
+				  inproc_device(c->base.dev)->fw->boot.fw_version, vm->cached);
+}
+
 static void put_present(struct inproc_context *c, const struct pumice_gfx_job *job, u32 seqno,
 			u32 perf)
 {
 	const struct fwif_cccb_present present = {
-		.header = { FWIF_CCCB_PRESENT | c->caches, sizeof(present) },
+		.header = { FWIF_CCCB_PRESENT | caches_of(c), sizeof(present) },
 		.stream = job->stream,
 		.seqno = seqno,
 		.perf = perf,
@@ -172,17 +181,17 @@ static void put_present(struct inproc_context *c, const struct pumice_gfx_job *j
 static void put_command(struct inproc_context *c, const struct pumice_gfx_job *job, u32 seqno,
 			u32 perf)
 {
-	const u32 dm = c->shared->context.dm;
+	const u32 dm = c->shared->context.dm, caches = caches_of(c);
 	const struct fwif_cccb_compute compute = {
-		.header = { c->caches | (dm == FWIF_DM_TDM ? FWIF_CCCB_TRANSFER :
-					 dm == FWIF_DM_RDM ? FWIF_CCCB_RAYS : FWIF_CCCB_COMPUTE),
+		.header = { caches | (dm == FWIF_DM_TDM ? FWIF_CCCB_TRANSFER :
+				      dm == FWIF_DM_RDM ? FWIF_CCCB_RAYS : FWIF_CCCB_COMPUTE),
 			    sizeof(compute) },
 		.stream = job->stream,
 		.seqno = seqno,
 		.perf = perf,
 	};
 	struct fwif_cccb_render render = {
-		.header = { FWIF_CCCB_FRAGMENT | c->caches, sizeof(render) },
+		.header = { FWIF_CCCB_FRAGMENT | caches, sizeof(render) },
 		.stream = job->stream,
 		.seqno = seqno,
 		.perf = perf,
@@ -198,7 +207,7 @@ static void put_command(struct inproc_context *c, const struct pumice_gfx_job *j
 	}
 	render.scene = hwrt_scene((const struct inproc_hwrt *)job->hwrt, job->hwrt_data);
 	if (job->type == PUMICE_JOB_GEOMETRY) {
-		render.header.type = FWIF_CCCB_GEOMETRY | c->caches;
+		render.header.type = FWIF_CCCB_GEOMETRY | caches;
 		render.render = job[1].stream;
 		render.before = c->second->timeline->object;
 		render.before_value = c->second->timeline->submitted;

@@ -257,6 +257,7 @@ static void fill_part(u64 *table, u64 block, const struct part *part, u32 flags,
 		.no_exec = flags & PUMICE_BIND_NOEXEC,
 		.pm_owned = flags & BIND_PM_OWNED,
 		.null = flags & PUMICE_BIND_NULL,
+		.coherent = flags & BIND_COHERENT,
 	};
 	u64 at;
 

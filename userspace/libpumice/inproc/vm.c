@@ -74,9 +74,17 @@ void inproc_vm_destroy(struct pumice_vm *base)
 static struct mapping op_mapping(const struct pumice_bind *op, struct memory *memory)
 {
 	return (struct mapping){
-		.va = op->va, .size = op->size, .flags = op->flags, .memory = memory,
+		.va = op->va, .size = op->size, .memory = memory,
+		.flags = op->flags | (memory && memory->coherent ? BIND_COHERENT : 0),
 		.bus = memory ? memory->bus + op->bo_offset : op->va,
 	};
+}
+
+void vm_note_memory(struct inproc_vm *vm, const struct pumice_bind *op,
+		    const struct memory *memory)
+{
+	if (memory ? !memory->coherent : op->flags & PUMICE_BIND_NULL)
+		vm->cached = true;
 }
 
 int vm_bind_one(struct inproc_device *d, struct inproc_vm *vm, const struct pumice_bind *op,
@@ -98,7 +106,8 @@ int vm_bind_one(struct inproc_device *d, struct inproc_vm *vm, const struct pumi
 
 	if (space_change(d, &vm->space, va, size, map ? &m : NULL, &change))
 		return fail(&d->base, ENOMEM, "bind: " OUT_OF_GPU_MEMORY);
-	err = space_needs_invalidate(&change) ? fw_call(d, &invalidate) : 0;
+	err = space_needs_invalidate(&change) || (map && !vm->cached) ?
+		      fw_call(d, &invalidate) : 0;
 	if (err)
 		vm->unusable = true;
 	space_release(d, &change);
@@ -118,6 +127,7 @@ int inproc_vm_bind(struct pumice_vm *base, const struct pumice_bind *ops, u32 co
 
 	pthread_mutex_lock(&d->lock);
 	while (*done < count && !err) {
+		vm_note_memory(vm, &ops[*done], op_memory(&ops[*done]));
 		if (vm->unusable)
 			err = fail_vm_unusable(base->dev, "bind");
 		else

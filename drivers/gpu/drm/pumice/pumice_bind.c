@@ -277,14 +277,27 @@ int pumice_bind_prepare_op(struct pumice_bind *b, struct pumice_bind_op *op,
 	struct drm_gem_object *obj;
 	int ret = pumice_heap_check(b->vm->pdev, &op->args) ?: bind_alloc_mappings(op);
 
-	if (ret || !bind_maps_buffer(&op->args))
+	if (ret)
 		return ret;
+	if (!bind_maps_buffer(&op->args)) {
+		if (op->args.type == DRM_PUMICE_BIND_MAP)
+			pumice_vm_note_cached(b->vm);
+		return 0;
+	}
 	obj = drm_gem_object_lookup(file, op->args.handle);
 	if (!obj)
 		return -ENOENT;
+	if (!to_pumice_bo(obj)->coherent)
+		pumice_vm_note_cached(b->vm);
 	ret = bind_use_buffer(b, op, obj);
 	drm_gem_object_put(obj);
 	return ret;
+}
+
+/* Return the PUMICE_MMU_* of the buffer of a map operation. */
+static u32 bind_buffer_flags(const struct pumice_bind_op *op)
+{
+	return to_pumice_bo(op->vm_bo->obj)->coherent ? PUMICE_MMU_COHERENT : 0;
 }
 
 /**
@@ -303,7 +316,9 @@ void pumice_bind_execute_locked(struct pumice_bind *b, struct pumice_bind_op *op
 	b->op = op;
 	if (bind_maps_buffer(args)) {
 		pumice_mmu_map_sgt(vm->mmu, &b->pool, args->va, args->size, op->sgt,
-				   args->bo_offset, args->flags);
+				   args->bo_offset, args->flags | bind_buffer_flags(op));
+		if (!pumice_vm_is_cached(vm))
+			pumice_mmu_mark_mapped(vm->mmu, args->va, args->size);
 		pumice_gpuvm_sm_map(&vm->base, b, args->va, args->size, op->vm_bo->obj,
 				    args->bo_offset);
 	} else if (args->type == DRM_PUMICE_BIND_MAP) {

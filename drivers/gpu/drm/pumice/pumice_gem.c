@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Buffers: shmem GEM, cached, coherent; PRIME import and export.
+ * Buffers: shmem GEM, cached by default; PRIME import and export.
  *
  * Pages are pinned and DMA-mapped when a buffer is first bound, and remain so
  * until it is freed or the device is removed.
@@ -20,6 +20,8 @@
 #include "pumice_gem_mount.h"
 #include "pumice_shrinker.h"
 #include "pumice_vm.h"
+
+#define COHERENT_SINCE_MAP	11	/* minimum minor number of SYS_VERSION */
 
 /*
  * Detach a buffer's pages from the device; its CPU mappings stay. The exporter of an imported
@@ -156,8 +158,11 @@ static void gem_account(struct pumice_device *pdev, struct pumice_bo *bo)
 	atomic_inc(&pdev->stats.bos);
 }
 
-/* Create a buffer with one reference. Returns an error pointer on failure. */
-static struct pumice_bo *gem_create(struct drm_device *drm, size_t size)
+/*
+ * Create a buffer with one reference. Returns an error pointer on failure. @flags:
+ * DRM_PUMICE_BO_*, checked
+ */
+static struct pumice_bo *gem_create(struct drm_device *drm, size_t size, u32 flags)
 {
 	struct drm_gem_shmem_object *shmem = drm_gem_shmem_create(drm, size);
 	struct pumice_bo *bo;
@@ -165,7 +170,9 @@ static struct pumice_bo *gem_create(struct drm_device *drm, size_t size)
 	if (IS_ERR(shmem))
 		return ERR_CAST(shmem);
 	pumice_gem_mount_use(to_pumice_device(drm), shmem);
+	shmem->map_wc = flags & DRM_PUMICE_BO_WRITE_COMBINED;
 	bo = to_pumice_bo(&shmem->base);
+	bo->coherent = flags & DRM_PUMICE_BO_COHERENT;
 	gem_account(to_pumice_device(drm), bo);
 	return bo;
 }
@@ -257,9 +264,10 @@ static bool gem_dumb_size(struct drm_mode_create_dumb *args)
 }
 
 /* Create a buffer with a handle; only @vm may bind it, unless it is NULL. */
-static int gem_create_handle(struct drm_file *file, struct pumice_vm *vm, u64 size, u32 *handle)
+static int gem_create_handle(struct drm_file *file, struct pumice_vm *vm, u64 size, u32 flags,
+			     u32 *handle)
 {
-	struct pumice_bo *bo = gem_create(file->minor->dev, size);
+	struct pumice_bo *bo = gem_create(file->minor->dev, size, flags);
 	int ret;
 
 	if (IS_ERR(bo))
@@ -296,9 +304,25 @@ int pumice_gem_dumb_create(struct drm_file *file, struct drm_device *drm,
 	/* Unplugging would wait for a buffer that is created after its walk of the list. */
 	if (!drm_dev_enter(drm, &idx))
 		return -ENODEV;
-	ret = gem_create_handle(file, NULL, args->size, &args->handle);
+	ret = gem_create_handle(file, NULL, args->size, 0, &args->handle);
 	drm_dev_exit(idx);
 	return ret;
+}
+
+/*
+ * Check the flags of a new buffer. A store through a write-combined mapping reaches memory at an
+ * unspecified time, so it cannot be promised to the GPU while a job runs.
+ */
+static int gem_check_flags(const struct pumice_device *pdev, u32 flags)
+{
+	if (flags & ~(DRM_PUMICE_BO_WRITE_COMBINED | DRM_PUMICE_BO_COHERENT))
+		return -EINVAL;
+	if (!(flags & DRM_PUMICE_BO_COHERENT))
+		return 0;
+	if (flags & DRM_PUMICE_BO_WRITE_COMBINED)
+		return -EINVAL;
+	/* In the table entries of older devices the bit is reserved: a job would fault. */
+	return pumice_device_supports(pdev, COHERENT_SINCE_MAP, 0) ? 0 : -EOPNOTSUPP;
 }
 
 /**
@@ -311,17 +335,21 @@ int pumice_gem_dumb_create(struct drm_file *file, struct drm_device *drm,
  *
  * Context: Process context.
  *
- * Return: 0; -EINVAL for size 0, flags or padding; -E2BIG above DRM_PUMICE_MAX_BO_SIZE;
+ * Return: 0; -EINVAL for size 0, unknown or contradictory flags, or padding; -EOPNOTSUPP for
+ * DRM_PUMICE_BO_COHERENT if the device has no coherent pages; -E2BIG above DRM_PUMICE_MAX_BO_SIZE;
  * -ENOENT without such an exclusive VM; -ENOMEM; or -ENODEV if the device was unplugged.
  */
 int pumice_ioctl_bo_create(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_pumice_bo_create *args = data;
 	struct pumice_vm *vm = NULL;
-	int ret = -ENODEV, idx;
+	int ret, idx;
 
-	if (!args->size || args->flags || args->pad)
+	if (!args->size || args->pad)
 		return -EINVAL;
+	ret = gem_check_flags(to_pumice_device(drm), args->flags);
+	if (ret)
+		return ret;
 	if (args->size > DRM_PUMICE_MAX_BO_SIZE)
 		return -E2BIG;
 	if (args->exclusive_vm) {
@@ -330,8 +358,9 @@ int pumice_ioctl_bo_create(struct drm_device *drm, void *data, struct drm_file *
 			return -ENOENT;
 	}
 	args->size = PAGE_ALIGN(args->size);
+	ret = -ENODEV;
 	if (drm_dev_enter(drm, &idx)) {
-		ret = gem_create_handle(file, vm, args->size, &args->handle);
+		ret = gem_create_handle(file, vm, args->size, args->flags, &args->handle);
 		drm_dev_exit(idx);
 	}
 	if (vm)

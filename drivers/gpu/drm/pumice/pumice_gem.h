@@ -15,7 +15,7 @@ struct drm_mode_create_dumb;
 struct pumice_device;
 
 /**
- * struct pumice_bo - a buffer: pages of system memory, cached and coherent
+ * struct pumice_bo - a buffer: pages of system memory
  */
 struct pumice_bo {
 	/** @base: base */
@@ -31,6 +31,8 @@ struct pumice_bo {
 	 * the import's reference; otherwise NULL
 	 */
 	struct dma_buf *foreign;
+	/** @coherent: caches of the GPU keep nothing of it: DRM_PUMICE_BO_COHERENT; constant */
+	bool coherent;
 	/** @detached: processed during the removal of the device; under bos_lock */
 	bool detached;
 	/**

@@ -305,6 +305,7 @@ static struct pumice_kernel_range *kernel_range_reserve(struct pumice_vm *vm, u3
 	}
 	range->gpu_tables = gpu_tables;
 	range->vm = pumice_vm_get(vm);
+	pumice_vm_note_cached(vm);
 	mutex_lock(&vm->pdev->kernel_ranges_lock);
 	list_add_tail(&range->node, &vm->pdev->kernel_ranges);
 	mutex_unlock(&vm->pdev->kernel_ranges_lock);

@@ -629,6 +629,8 @@ static u64 mmu_leaf_attributes(u32 flags)
 		leaf |= PUMICE_MMU_PT_ENTRY__NULL__MASK;
 	if (flags & PUMICE_MMU_PM_OWNED)
 		leaf |= PUMICE_MMU_PT_ENTRY__PM_OWNED__MASK;
+	if (flags & PUMICE_MMU_COHERENT)
+		leaf |= PUMICE_MMU_PT_ENTRY__COHERENT__MASK;
 	return leaf;
 }
 
@@ -712,6 +714,20 @@ void pumice_mmu_unmap(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool, u64 
 			chunk = min(size, BIT_ULL(DIR_SHIFT) - (va & (BIT_ULL(DIR_SHIFT) - 1)));
 		}
 	}
+}
+
+/**
+ * pumice_mmu_mark_mapped - let the next flush invalidate a range that was mapped
+ * @mmu: address space
+ * @va: GPU virtual address, 4 KiB aligned
+ * @size: bytes, 4 KiB aligned
+ *
+ * TLBs have no entries that are not valid, but the GPU's caches have lines of the tables. If jobs
+ * do not drop these when they start, the invalidation must.
+ */
+void pumice_mmu_mark_mapped(struct pumice_mmu *mmu, u64 va, u64 size)
+{
+	mmu_mark_dirty(mmu, va, size);
 }
 
 /**

@@ -18,6 +18,7 @@ struct pumice_mmu;
 #define PUMICE_MMU_READONLY	DRM_PUMICE_BIND_READONLY
 #define PUMICE_MMU_NOEXEC	DRM_PUMICE_BIND_NOEXEC
 #define PUMICE_MMU_NULL		DRM_PUMICE_BIND_NULL
+#define PUMICE_MMU_COHERENT	BIT(30)	/* of buffers; not for users */
 #define PUMICE_MMU_PM_OWNED	BIT(31)	/* owned by the parameter management; not for users */
 
 /**
@@ -75,6 +76,7 @@ void pumice_mmu_map_sgt(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool, u6
 void pumice_mmu_map_contiguous(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool, u64 va,
 			       u64 size, dma_addr_t addr, u32 flags);
 void pumice_mmu_unmap(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool, u64 va, u64 size);
+void pumice_mmu_mark_mapped(struct pumice_mmu *mmu, u64 va, u64 size);
 void pumice_mmu_set_directory(struct pumice_mmu *mmu, u64 va, dma_addr_t dma);
 
 /* Levels of tables: catalogue, directory, table. */

@@ -344,6 +344,37 @@ void pumice_vm_note_use(struct pumice_vm *vm)
 	smp_mb(); /* pairs with the barrier in pumice_vm_flush_locked() */
 }
 
+/**
+ * pumice_vm_note_cached - note that pages are mapped that caches of the GPU may keep
+ * @vm: address space
+ *
+ * Must be called before the page tables are changed, in the call of the user that requests it. So
+ * every job that may use the pages, one that is submitted after that call or waits for its fence,
+ * is emitted afterwards.
+ *
+ * Context: Any.
+ */
+void pumice_vm_note_cached(struct pumice_vm *vm)
+{
+	WRITE_ONCE(vm->cached, true);
+}
+
+/**
+ * pumice_vm_is_cached - check whether caches of the GPU may hold lines of an address space
+ * @vm: address space
+ *
+ * Until then its jobs need no operations on caches, and in return each change of the page tables
+ * invalidates them: see pumice_mmu_mark_mapped().
+ *
+ * Context: Any; without a lock.
+ *
+ * Return: false if all its mappings always were of coherent buffers.
+ */
+bool pumice_vm_is_cached(const struct pumice_vm *vm)
+{
+	return READ_ONCE(vm->cached);
+}
+
 /*
  * Invalidate the TLBs for changed ranges. If the firmware fails to do it, a reset does;
  * then the address space is marked unusable, unless the reset had another cause.

@@ -67,6 +67,11 @@ struct pumice_vm {
 	struct pumice_vm_faults faults;
 	/** @used: a job may have run in it, so TLBs may hold entries */
 	bool used;
+	/**
+	 * @cached: pages that are not coherent were or are being mapped, so caches of the GPU may
+	 * hold lines of them; never cleared
+	 */
+	bool cached;
 };
 
 static inline struct pumice_vm *to_pumice_vm(struct drm_gpuvm *base)
@@ -85,6 +90,8 @@ struct dma_resv *pumice_vm_resv(struct pumice_vm *vm);
 bool pumice_vm_usable(const struct pumice_vm *vm);
 u64 pumice_vm_table_bytes(struct pumice_device *pdev, u64 client);
 void pumice_vm_note_use(struct pumice_vm *vm);
+void pumice_vm_note_cached(struct pumice_vm *vm);
+bool pumice_vm_is_cached(const struct pumice_vm *vm);
 int pumice_vm_flush_locked(struct pumice_vm *vm);
 int pumice_vm_lock_objects(struct pumice_vm *vm, struct drm_exec *exec);
 void pumice_vm_add_fence(struct pumice_vm *vm, struct drm_exec *exec, struct dma_fence *fence);

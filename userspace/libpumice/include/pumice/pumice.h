@@ -258,15 +258,43 @@ int pumice_device_drm_fd(struct pumice_device *dev);
 /* ------------------------------------------------------------------ memory */
 
 /**
- * pumice_bo_create - allocate zeroed memory, cached and coherent for CPU and GPU.
+ * pumice_bo_create - allocate zeroed memory, cached for CPU and GPU.
  * @size: bytes, not 0; rounded up to pages
  * @exclusive: the only VM that will bind it, which makes submission cheaper; or NULL
  * @bo: out
+ *
+ * The GPU reads what the CPU has written before a job is submitted, and the CPU what a job has
+ * written when it has ended. In between neither needs to see the other's stores:
+ * pumice_bo_create_flags() allocates memory for which they do.
  *
  * Return: 0, -EINVAL, -ENOMEM.
  */
 int pumice_bo_create(struct pumice_device *dev, uint64_t size, struct pumice_vm *exclusive,
 		     struct pumice_bo **bo);
+
+/* Mappings of the CPU are write-combined: for memory that it writes in order and never reads. */
+#define PUMICE_BO_WRITE_COMBINED	(1u << 0)
+/* Caches of the GPU keep nothing of it: for words that the CPU polls or sets while jobs run. */
+#define PUMICE_BO_COHERENT		(1u << 1)
+
+/**
+ * pumice_bo_create_flags - allocate zeroed memory as pumice_bo_create(), with properties.
+ * @size: bytes, not 0; rounded up to pages
+ * @exclusive: the only VM that will bind it, which makes submission cheaper; or NULL
+ * @flags: one of PUMICE_BO_WRITE_COMBINED and PUMICE_BO_COHERENT; 0: as pumice_bo_create()
+ * @bo: out
+ *
+ * Each access of the GPU to coherent memory is one of memory itself, which in the GPU's detailed
+ * modes costs much more than one of a cache: a job should keep its other data in cached memory. A
+ * job must not use cached memory that is bound after it was submitted, unless it waits for the
+ * bind. In process, mappings of the CPU are always cached.
+ *
+ * Return: 0; -EINVAL for unknown flags or both; -EOPNOTSUPP if the device has no coherent pages,
+ * with PUMICE_BO_COHERENT; -ENOMEM. Kernels before version 1.8 of the interface return -EINVAL for
+ * any flag.
+ */
+int pumice_bo_create_flags(struct pumice_device *dev, uint64_t size, struct pumice_vm *exclusive,
+			   uint32_t flags, struct pumice_bo **bo);
 
 /** pumice_bo_destroy - release the memory; ranges bound in VMs remain until they are unbound. */
 void pumice_bo_destroy(struct pumice_bo *bo);

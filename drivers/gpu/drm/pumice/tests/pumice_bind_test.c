@@ -77,6 +77,7 @@ static void unknown_and_misplaced_fields_are_refused(struct kunit *test)
 		OP_MAP(.va = SZ_1G, .size = SZ_4K, .pad = 1),
 		OP_MAP(.va = SZ_1G, .size = SZ_4K, .flags = BIT(31)),
 		OP_MAP(.va = SZ_1G, .size = SZ_4K, .flags = PUMICE_MMU_PM_OWNED),
+		OP_MAP(.va = SZ_1G, .size = SZ_4K, .flags = PUMICE_MMU_COHERENT),
 		OP_MAP(.va = SZ_1G, .size = SZ_4K, .bo_offset = 1),
 		OP_MAP(.va = SZ_1G, .size = SZ_4K, .bo_offset = SZ_2K),
 		OP_UNMAP(.va = SZ_1G, .size = SZ_4K, .pad = 1),

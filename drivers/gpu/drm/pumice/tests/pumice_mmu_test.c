@@ -135,11 +135,17 @@ static void attributes_reach_the_entries(struct kunit *test)
 	map(test, TEST_VA, SZ_4K, TEST_ADDR, PUMICE_MMU_READONLY);
 	map(test, TEST_VA + SZ_4K, SZ_4K, TEST_ADDR, PUMICE_MMU_NOEXEC);
 	map(test, TEST_VA + SZ_8K, SZ_4K, TEST_ADDR, PUMICE_MMU_PM_OWNED);
+	map(test, TEST_VA + 3 * SZ_4K, SZ_4K, TEST_ADDR, PUMICE_MMU_COHERENT);
+	map(test, TEST_VA + SZ_2M, SZ_2M, TEST_ADDR, PUMICE_MMU_COHERENT);
 	expect_mapped(test, TEST_VA, SZ_4K, TEST_ADDR, PUMICE_MMU_PT_ENTRY__READ_ONLY__MASK);
 	expect_mapped(test, TEST_VA + SZ_4K, SZ_4K, TEST_ADDR,
 		      PUMICE_MMU_PT_ENTRY__NO_EXEC__MASK);
 	expect_mapped(test, TEST_VA + SZ_8K, SZ_4K, TEST_ADDR,
 		      PUMICE_MMU_PT_ENTRY__PM_OWNED__MASK);
+	expect_mapped(test, TEST_VA + 3 * SZ_4K, SZ_4K, TEST_ADDR,
+		      PUMICE_MMU_PT_ENTRY__COHERENT__MASK);
+	expect_mapped(test, TEST_VA + SZ_2M, SZ_2M, TEST_ADDR,
+		      PUMICE_MMU_PT_ENTRY__COHERENT__MASK);
 }
 
 /* A block has one page size: the largest that fits address, bus address and length. */
@@ -274,6 +280,19 @@ static void only_earlier_mappings_are_dirty(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, pumice_mmu_dirty(f->mmu, &dirty));
 	KUNIT_EXPECT_LE(test, dirty.start, TEST_VA + SZ_4K);
 	KUNIT_EXPECT_GE(test, dirty.end, TEST_VA + SZ_8K - 1);
+}
+
+/* In an address space whose jobs do not drop lines of tables when they start. */
+static void a_mapping_is_dirty_on_request(struct kunit *test)
+{
+	struct mmu_fixture *f = mmu_fixture(test);
+	struct pumice_mmu_dirty dirty;
+
+	map(test, TEST_VA, SZ_16K, TEST_ADDR, 0);
+	pumice_mmu_mark_mapped(f->mmu, TEST_VA, SZ_16K);
+	KUNIT_EXPECT_TRUE(test, pumice_mmu_dirty(f->mmu, &dirty));
+	KUNIT_EXPECT_EQ(test, dirty.start, TEST_VA);
+	KUNIT_EXPECT_EQ(test, dirty.end, TEST_VA + SZ_16K - 1);
 }
 
 /* The range spans the first to the last changed page, over several operations and blocks. */
@@ -446,6 +465,7 @@ static struct kunit_case mmu_cases[] = {
 	KUNIT_CASE(mapping_over_a_mapping_replaces_it),
 	KUNIT_CASE(emptied_tables_are_freed_by_the_flush),
 	KUNIT_CASE(only_earlier_mappings_are_dirty),
+	KUNIT_CASE(a_mapping_is_dirty_on_request),
 	KUNIT_CASE(dirty_range_holds_all_that_changed_and_no_more),
 	KUNIT_CASE(pool_counts_for_the_worst_case),
 	KUNIT_CASE(random_operations_agree_with_a_model),

@@ -29,6 +29,7 @@ static struct queue_fixture *queue_fixture(struct kunit *test)
 	spin_lock_init(&f->ctx.lock);
 	f->ctx.pdev = &f->pdev;
 	f->ctx.vm = &f->vm;
+	f->vm.cached = true;
 	f->ctx.queue_count = 1;
 	q = &f->ctx.queues[0];
 	q->ctx = &f->ctx;
@@ -68,10 +69,9 @@ static void job_for_a_gpu_that_is_lost_is_refused(struct kunit *test)
 }
 
 /* Type of the command of a job that is the first one of its queue, without dependencies. */
-static u32 queue_test_type(struct kunit *test, u32 dm, u32 flips, u32 fw_minor)
+static u32 queue_test_type_of(struct kunit *test, struct queue_fixture *f, u32 dm, u32 flips,
+			      u32 fw_minor)
 {
-	struct queue_fixture *f = queue_fixture(test);
-
 	f->pdev.fw.header.version = FWIF_VERSION_MAJOR << 16 | fw_minor;
 	f->ctx.queues[0].dm = dm;
 	f->job.flip_count = flips;
@@ -79,7 +79,12 @@ static u32 queue_test_type(struct kunit *test, u32 dm, u32 flips, u32 fw_minor)
 	return ((const struct fwif_cccb_header *)f->shared.cccb)->type;
 }
 
-/* Buffers are coherent: each job reads memory anew, and is seen there when it has ended. */
+static u32 queue_test_type(struct kunit *test, u32 dm, u32 flips, u32 fw_minor)
+{
+	return queue_test_type_of(test, queue_fixture(test), dm, flips, fw_minor);
+}
+
+/* Each job reads memory anew, and is seen there when it has ended. */
 static void jobs_request_operations_on_caches(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, queue_test_type(test, FWIF_DM_CDM, 0, FWIF_CACHES_SINCE),
@@ -92,6 +97,21 @@ static void jobs_request_operations_on_caches(struct kunit *test)
 			FWIF_CCCB_RAYS | FWIF_CACHES_ALL);
 	KUNIT_EXPECT_EQ(test, queue_test_type(test, FWIF_DM_CDM, 0, FWIF_CACHES_SINCE - 1),
 			FWIF_CCCB_COMPUTE);
+}
+
+/* Its caches have no lines; from the first mapping of another kind on, they may. */
+static void jobs_of_coherent_buffers_request_no_operations(struct kunit *test)
+{
+	struct queue_fixture *f = queue_fixture(test);
+
+	f->vm.cached = false;
+	KUNIT_EXPECT_EQ(test, queue_test_type_of(test, f, FWIF_DM_CDM, 0, FWIF_CACHES_SINCE),
+			FWIF_CCCB_COMPUTE);
+	f = queue_fixture(test);
+	f->vm.cached = false;
+	pumice_vm_note_cached(&f->vm);
+	KUNIT_EXPECT_EQ(test, queue_test_type_of(test, f, FWIF_DM_CDM, 0, FWIF_CACHES_SINCE),
+			FWIF_CCCB_COMPUTE | FWIF_CACHES_ALL);
 }
 
 /* The entry of the results has that of an earlier job: it is not reported as this job's. */
@@ -173,6 +193,7 @@ static struct kunit_case queue_cases[] = {
 	KUNIT_CASE(job_without_a_result_is_kept_as_failed),
 	KUNIT_CASE(job_that_comes_during_a_reset_is_kept_for_it),
 	KUNIT_CASE(jobs_request_operations_on_caches),
+	KUNIT_CASE(jobs_of_coherent_buffers_request_no_operations),
 	KUNIT_CASE(tick_is_of_the_oldest_job),
 	KUNIT_CASE(tick_is_restored_for_jobs_in_flight_only),
 	KUNIT_CASE(job_for_a_gpu_that_is_lost_is_refused),
