@@ -238,7 +238,7 @@ static void faults_of_one_leave_the_other_unharmed(void **state)
 	tear_down(&user[0]);
 }
 
-/* A job that is not watched, as nobody waits for it, holds the GPU for hold-us only. */
+/* A job that is not watched, as its user does not wait, holds the GPU for hold-us only. */
 static void a_hang_of_one_ends_when_the_other_waits(void **state)
 {
 	static const char *const threads[] = { "threads=0", "threads=2" };
