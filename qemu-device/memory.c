@@ -6,8 +6,8 @@
  * never take the big lock. A listener on the device's bus-master address space
  * collects every RAM section, and passes a new map to the core when it changes;
  * the core stops its threads during the change. The map has the sections of all
- * functions of the GPU (vgpu.c), each for the virtual GPUs of that function. While the bus-master bit is off
- * that address space is empty, and so is the map.
+ * functions of the GPU (vgpu.c), each for the virtual GPUs of that function.
+ * While the bus-master bit is off that address space is empty, and so is the map.
  *
  * The old sections are released only after the core has stopped using them.
  *

@@ -2,8 +2,8 @@
 /*
  * Memory map: which bus addresses are memory, and its addresses in this process.
  *
- * Source: pumice_gpu.h, struct pumice_mem_region. The map is a table for each virtual GPU, sorted by
- * bus address: virtual GPUs may have different memory at the same address.
+ * Source: pumice_gpu.h, struct pumice_mem_region. The map is a table for each virtual GPU, sorted
+ * by bus address: virtual GPUs may have different memory at the same address.
  * It changes only while no unit runs (pumice_gpu_set_memory()), so readers take no lock.
  *
  * Limits: regions begin and end at 4 KiB boundaries, in the bus address space and in this

@@ -308,7 +308,7 @@ struct inproc_hwrt {
 
 /* The GPU that the virtual GPUs of one device share; it exists until the last of them is closed. */
 struct inproc_shared {
-	/* Held while a virtual GPU is opened or closed; protects those below. Before other locks. */
+	/* Held while a virtual GPU is opened or closed; taken before other locks. */
 	pthread_mutex_t lock;
 	u32 open;		/* virtual GPUs that are not closed */
 	/*
