@@ -11,7 +11,7 @@
  *   The device with the GPU, by its id.
  *
  * - `number`
- *   Which virtual GPU of it, 1 to one less than its property `virtual-gpus`.
+ *   Number of the virtual GPU, 1 to one less than its property `virtual-gpus`.
  *
  * Interface to the guest: PCI ID 1234:7076, class 0x0302. BAR 0 is the 64 KiB
  * page of registers of the virtual GPU, BAR 4 has an MSI-X table of one vector.
@@ -254,7 +254,7 @@ static void pumice_vgpu_class_init(ObjectClass *klass, PUMICE_CLASS_DATA *data)
     object_class_property_set_description(klass, "parent-gpu",
         "id of the pumice device with the GPU");
     object_class_property_set_description(klass, "number",
-        "which virtual GPU of it, 1 to one less than its virtual-gpus");
+        "number of the virtual GPU, 1 to one less than virtual-gpus");
     set_bit(DEVICE_CATEGORY_DISPLAY, dc->categories);
 }
 

@@ -122,7 +122,7 @@ class Guest:
         self.machine.config(express + 8, control | DEVICE_CONTROL_FLR, size=2, slot=slot)
 
     def unplug(self, name):
-        """Unplug a device of the root bus, as a guest that ejects it."""
+        """Remove a device of the root bus, as a guest ejects it."""
         self.machine.qmp("device_del", id=name)
         self.machine.qtest("outl", hex(PCI_SELECT), hex(0))
         self.machine.qtest("outl", hex(PCI_EJECT), hex(1 << EJECT[name]))
@@ -149,7 +149,7 @@ class Properties(unittest.TestCase):
                        "pumice-vgpu,parent-gpu=gpu,number=1", "pumice-vgpu,parent-gpu=gpu,number=2")
         self.assertIn("another device is virtual GPU 2", said)
 
-    def test_another_device_is_no_gpu(self):
+    def test_another_kind_of_device_is_refused(self):
         said = refused("pumice,id=gpu,virtual-gpus=3", "pumice-vgpu,id=a,parent-gpu=gpu,number=2",
                        "pumice-vgpu,parent-gpu=a,number=1")
         self.assertIn("pumice", said)
@@ -183,7 +183,7 @@ class Function(unittest.TestCase):
             self.assertEqual(guest.reg("FW_STATUS"), 0)
             guest.reg("FW_ENTRY", 4)
             self.assertEqual(machine.reg("FW_ENTRY"), 0)
-            # The device with the GPU has the pages that are no function.
+            # The device with the GPU keeps the pages without a function.
             self.assertEqual(machine.reg("OS_INFO", page=1), 0)
             machine.reg("OS_BOOT_ARG", 0x10005678, page=1)
             self.assertEqual(guest.reg("OS_BOOT_ARG"), 0x10001234)
