@@ -4,9 +4,10 @@
  *
  * The core reads and writes guest RAM through plain pointers, from threads that
  * never take the big lock. A listener on the device's bus-master address space
- * collects every RAM section and passes a new map to the core when it changes;
- * the core stops its threads during the change. While the bus-master bit is off
- * that address space is empty, and so is the map.
+ * collects every RAM section, and passes a new map to the core when it changes;
+ * the core stops its threads during the change. The map has the sections of all
+ * functions of the GPU (vgpu.c), each for the virtual GPUs of that function.
+ * While the bus-master bit is off that address space is empty, and so is the map.
  *
  * The old sections are released only after the core has stopped using them.
  *
@@ -118,26 +119,48 @@ static void pumice_memory_add(MemoryListener *listener,
     }
 }
 
-/* Set the sections of @m as memory map of the core. */
-static void pumice_memory_publish(PumiceMemory *m)
+/* Append the regions of one function; return their number. */
+static unsigned int pumice_memory_regions(const PumiceMemory *m,
+                                          struct pumice_mem_region *regions)
 {
-    g_autofree struct pumice_mem_region *regions =
-        g_new0(struct pumice_mem_region, m->sections->len + 1);
     unsigned int count = 0;
     guint i;
-    int ret;
 
-    for (i = 0; i < m->sections->len; i++) {
+    for (i = 0; m->oses && i < m->sections->len; i++) {
         if (pumice_section_region(
                 &g_array_index(m->sections, MemoryRegionSection, i),
                 &regions[count])) {
+            regions[count].oses = m->oses;
             trace_pumice_memory(regions[count].addr, regions[count].size,
                                 regions[count].readonly);
             count++;
         }
     }
+    return count;
+}
+
+/* Set the sections of all functions as memory map of the core. */
+static void pumice_memory_publish(PumiceState *s)
+{
+    g_autofree struct pumice_mem_region *regions = NULL;
+    unsigned int os, count = 0, most = 1;
+    int ret;
+
+    /* The device with the GPU can be unplugged before the other functions. */
+    if (!s->gpu) {
+        return;
+    }
+    for (os = 0; os < PUMICE_OS_COUNT; os++) {
+        most += s->memories[os] ? s->memories[os]->sections->len : 0;
+    }
+    regions = g_new0(struct pumice_mem_region, most);
+    for (os = 0; os < PUMICE_OS_COUNT; os++) {
+        if (s->memories[os]) {
+            count += pumice_memory_regions(s->memories[os], regions + count);
+        }
+    }
     trace_pumice_memory_commit(count);
-    ret = pumice_gpu_set_memory(m->gpu, regions, count);
+    ret = pumice_gpu_set_memory(s->gpu, regions, count);
     if (ret) {
         error_report("pumice: guest memory is not usable: %s", strerror(-ret));
     }
@@ -153,14 +176,25 @@ static void pumice_memory_commit(MemoryListener *listener)
     }
     m->sections = m->next;
     m->next = pumice_sections_new();
-    pumice_memory_publish(m);
+    pumice_memory_publish(m->owner);
     pumice_sections_free(old);
 }
 
-void pumice_memory_init(PumiceMemory *m, struct pumice_gpu *gpu,
-                        AddressSpace *as)
+void pumice_memory_set_oses(PumiceMemory *m, uint8_t oses)
 {
-    m->gpu = gpu;
+    if (m->oses != oses) {
+        m->oses = oses;
+        pumice_memory_publish(m->owner);
+    }
+}
+
+void pumice_memory_init(PumiceMemory *m, PumiceState *owner, unsigned int os,
+                        uint8_t oses, AddressSpace *as)
+{
+    m->owner = owner;
+    m->os = os;
+    m->oses = oses;
+    owner->memories[os] = m;
     m->sections = pumice_sections_new();
     m->next = pumice_sections_new();
     m->listener = (MemoryListener) {
@@ -176,7 +210,8 @@ void pumice_memory_init(PumiceMemory *m, struct pumice_gpu *gpu,
 void pumice_memory_exit(PumiceMemory *m)
 {
     memory_listener_unregister(&m->listener);
-    pumice_gpu_set_memory(m->gpu, NULL, 0);
+    m->owner->memories[m->os] = NULL;
+    pumice_memory_publish(m->owner);
     pumice_sections_free(m->sections);
     pumice_sections_free(m->next);
 }

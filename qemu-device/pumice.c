@@ -17,7 +17,8 @@
  *   QEMU's main loop, on the virtual clock, in a fixed order.
  *
  * - `virtual-gpus`
- *   Virtual GPUs, 1 to 8. Default 1.
+ *   Virtual GPUs, 1 to 8. Default 1. Those other than 0 can be PCI functions of
+ *   their own: see vgpu.c.
  *
  * - `unified-store-kib`, `common-store-kib`, `local-memory-kib`
  *   Stores of one shading cluster, in KiB. Defaults 512, 576 and 64; at most
@@ -69,7 +70,7 @@
  * each.
  * Function-level reset; power states D0 and D3hot, which keep all state.
  *
- * Only this file, memory.c and gdb.c depend on QEMU. gpu/pumice_gpu.h is the
+ * Only this file, vgpu.c, memory.c and gdb.c depend on QEMU. gpu/pumice_gpu.h is the
  * interface of the GPU itself; its threads never take the big lock. They call
  * this file through PumiceOps only: an interrupt is stored in a bit mask for a
  * bottom half.
@@ -98,8 +99,6 @@
 #include "pumice_regs.h"
 #include "trace.h"
 
-#define PUMICE_MMIO_BAR     0
-#define PUMICE_MSIX_BAR     4
 #define PUMICE_PM_OFFSET    0x60
 #define PUMICE_EXP_OFFSET   0x80
 #define PUMICE_MAX_THREADS  64
@@ -310,7 +309,11 @@ static void pumice_irq_bh(void *opaque)
         unsigned int os = ctz32(pending);
 
         pending &= pending - 1;
-        msix_notify(PCI_DEVICE(s), os);
+        if (s->vgpus[os]) {
+            msix_notify(PCI_DEVICE(s->vgpus[os]), 0);
+        } else if (s->own_oses >> os & 1) {
+            msix_notify(PCI_DEVICE(s), os);
+        }
     }
 }
 
@@ -328,6 +331,20 @@ static void pumice_poll(void *opaque)
     timer_mod(s->poll_timer, now + MIN(wait, (uint64_t)INT64_MAX - now));
 }
 
+/* Log an access to a page that a function of its own has; return whether. */
+static bool pumice_page_moved(PumiceState *s, hwaddr addr)
+{
+    unsigned int os = addr / PUMICE_OS_PAGE_SIZE;
+
+    /* Pages from virtual-gpus on have no function; the core refuses them. */
+    if (os >= s->params.virtual_gpus || s->own_oses >> os & 1) {
+        return false;
+    }
+    pumice_log_guest_error(s, "access to the page of a virtual GPU that is a "
+                           "function of its own");
+    return true;
+}
+
 /*
  * A processor may have looked up the region before the device was unplugged,
  * and take the big lock only after that: then the GPU no longer exists,
@@ -340,6 +357,9 @@ static uint64_t pumice_mmio_read(void *opaque, hwaddr addr, unsigned size)
     if (!s->gpu) {
         return UINT64_MAX;
     }
+    if (pumice_page_moved(s, addr)) {
+        return 0;
+    }
     return pumice_gpu_mmio_read(s->gpu, addr / PUMICE_OS_PAGE_SIZE,
                                 addr % PUMICE_OS_PAGE_SIZE, size);
 }
@@ -349,7 +369,7 @@ static void pumice_mmio_write(void *opaque, hwaddr addr, uint64_t value,
 {
     PumiceState *s = opaque;
 
-    if (s->gpu) {
+    if (s->gpu && !pumice_page_moved(s, addr)) {
         pumice_gpu_mmio_write(s->gpu, addr / PUMICE_OS_PAGE_SIZE,
                               addr % PUMICE_OS_PAGE_SIZE, value, size);
     }
@@ -510,21 +530,26 @@ static bool pumice_create_gpu(PumiceState *s, Error **errp)
     return true;
 }
 
-static bool pumice_init_msix(PCIDevice *pdev, Error **errp)
+bool pumice_init_msix(PCIDevice *pdev, unsigned int vectors, Error **errp)
 {
-    unsigned int os;
+    unsigned int i;
 
-    if (msix_init_exclusive_bar(pdev, PUMICE_OS_COUNT, PUMICE_MSIX_BAR,
-                                errp) < 0) {
+    if (msix_init_exclusive_bar(pdev, vectors, PUMICE_MSIX_BAR, errp) < 0) {
         return false;
     }
-    for (os = 0; os < PUMICE_OS_COUNT; os++) {
-        msix_vector_use(pdev, os);
+    for (i = 0; i < vectors; i++) {
+        msix_vector_use(pdev, i);
     }
     return true;
 }
 
-static bool pumice_init_caps(PCIDevice *pdev, Error **errp)
+void pumice_exit_msix(PCIDevice *pdev)
+{
+    msix_unuse_all_vectors(pdev);
+    msix_uninit_exclusive_bar(pdev);
+}
+
+bool pumice_init_caps(PCIDevice *pdev, Error **errp)
 {
     if (pci_pm_init(pdev, PUMICE_PM_OFFSET, errp) < 0) {
         return false;
@@ -555,7 +580,13 @@ static void pumice_machine_reset(void *opaque)
 static void pumice_exit(PCIDevice *pdev)
 {
     PumiceState *s = PUMICE(pdev);
+    unsigned int os;
 
+    for (os = 1; os < PUMICE_OS_COUNT; os++) {
+        if (s->vgpus[os]) {
+            pumice_vgpu_orphan(s->vgpus[os]);
+        }
+    }
     qemu_unregister_reset(pumice_machine_reset, s);
     qemu_del_vm_change_state_handler(s->vm_state);
     pumice_memory_exit(&s->memory);
@@ -567,8 +598,7 @@ static void pumice_exit(PCIDevice *pdev)
     qemu_bh_delete(s->irq_bh);
     qemu_mutex_destroy(&s->log_lock);
     pcie_cap_exit(pdev);
-    msix_unuse_all_vectors(pdev);
-    msix_uninit_exclusive_bar(pdev);
+    pumice_exit_msix(pdev);
 }
 
 static void pumice_realize(PCIDevice *pdev, Error **errp)
@@ -589,21 +619,22 @@ static void pumice_realize(PCIDevice *pdev, Error **errp)
     pci_register_bar(pdev, PUMICE_MMIO_BAR,
                      PCI_BASE_ADDRESS_SPACE_MEMORY |
                      PCI_BASE_ADDRESS_MEM_TYPE_64, &s->mmio);
-    if (!pumice_init_msix(pdev, errp)) {
+    if (!pumice_init_msix(pdev, PUMICE_OS_COUNT, errp)) {
         goto destroy_gpu;
     }
     if (!pumice_init_caps(pdev, errp) || !pumice_gdb_init(s, errp)) {
         goto uninit_msix;
     }
-    pumice_memory_init(&s->memory, s->gpu, pci_get_address_space(pdev));
+    s->own_oses = (1u << s->params.virtual_gpus) - 1;
+    pumice_memory_init(&s->memory, s, 0, s->own_oses,
+                       pci_get_address_space(pdev));
     s->vm_state = pumice_add_vm_change_state_handler(DEVICE(s),
                                                      pumice_vm_state_change, s);
     qemu_register_reset(pumice_machine_reset, s);
     return;
 
 uninit_msix:
-    msix_unuse_all_vectors(pdev);
-    msix_uninit_exclusive_bar(pdev);
+    pumice_exit_msix(pdev);
 destroy_gpu:
     pumice_gpu_destroy(s->gpu);
     s->gpu = NULL;

@@ -13,14 +13,23 @@
 #include "gpu/log_limit.h"
 #include "gpu/pumice_gpu.h"
 #include "gpu/pumice_gpu_gdb.h"
+#include "pumice_regs.h"
+
+#define PUMICE_MMIO_BAR     0
+#define PUMICE_MSIX_BAR     4
 
 #define TYPE_PUMICE "pumice"
 OBJECT_DECLARE_SIMPLE_TYPE(PumiceState, PUMICE)
 
-/* Guest RAM of the device, collected by a listener (memory.c). */
+#define TYPE_PUMICE_VGPU "pumice-vgpu"
+OBJECT_DECLARE_SIMPLE_TYPE(PumiceVgpuState, PUMICE_VGPU)
+
+/* Guest RAM of a PCI function, collected by a listener (memory.c). */
 typedef struct PumiceMemory {
     MemoryListener listener;
-    struct pumice_gpu *gpu;
+    PumiceState *owner;
+    unsigned int os;        /* index in the owner's memories */
+    uint8_t oses;           /* bit n: it is memory of virtual GPU n */
     GArray *sections;       /* MemoryRegionSection: the GPU's current map */
     GArray *next;           /* the map under construction */
 } PumiceMemory;
@@ -66,8 +75,13 @@ struct PumiceState {
     /* BAR 0: a page of registers for each virtual GPU */
     MemoryRegion mmio;
 
-    struct pumice_gpu *gpu;
-    PumiceMemory memory;
+    struct pumice_gpu *gpu; /* NULL before it is realized, and once unplugged */
+    PumiceMemory memory;    /* of this function */
+
+    /* Functions of virtual GPUs other than 0 (vgpu.c), by number, or NULL. */
+    PumiceVgpuState *vgpus[PUMICE_OS_COUNT];
+    PumiceMemory *memories[PUMICE_OS_COUNT];    /* of 0 and of these */
+    uint8_t own_oses;       /* bit n: page n is of this function's BAR 0 */
 
     /* Virtual GPUs whose vector the bottom half must signal. */
     uint32_t irq_pending;
@@ -87,14 +101,37 @@ struct PumiceState {
     bool stopped;           /* parked: the machine is stopped */
 };
 
+/* The PCI function of one virtual GPU other than 0. */
+struct PumiceVgpuState {
+    PCIDevice parent_obj;
+
+    /* Properties */
+    PumiceState *gpu;       /* its GPU may be unplugged: then gpu->gpu is NULL */
+    uint32_t number;
+
+    MemoryRegion mmio;      /* BAR 0: its page of registers */
+    PumiceMemory memory;
+};
+
 /*
- * Map the RAM of an address space to the GPU, and track its changes. The GPU
- * must outlive the listener. Under the big lock.
+ * Map the RAM of an address space to the GPU as that of virtual GPUs @oses, and
+ * track its changes. @os: the function that it is of. Under the big lock.
  */
-void pumice_memory_init(PumiceMemory *memory, struct pumice_gpu *gpu,
-                        AddressSpace *as);
-/* Unmap all RAM from the GPU. */
+void pumice_memory_init(PumiceMemory *memory, PumiceState *owner,
+                        unsigned int os, uint8_t oses, AddressSpace *as);
+/* Change the virtual GPUs whose memory it is. */
+void pumice_memory_set_oses(PumiceMemory *memory, uint8_t oses);
+/* Unmap it from the GPU. */
 void pumice_memory_exit(PumiceMemory *memory);
+
+/* Detach it from its GPU, which is being unplugged. */
+void pumice_vgpu_orphan(PumiceVgpuState *v);
+
+/* Add the capabilities that both kinds of functions have. */
+bool pumice_init_caps(PCIDevice *pdev, Error **errp);
+/* Initialize a MSI-X table with @vectors, all in use, in a BAR of its own. */
+bool pumice_init_msix(PCIDevice *pdev, unsigned int vectors, Error **errp);
+void pumice_exit_msix(PCIDevice *pdev);
 
 /* Serve GDB on the property's character device, if there is one; big lock. */
 bool pumice_gdb_init(PumiceState *s, Error **errp);

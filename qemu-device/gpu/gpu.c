@@ -341,10 +341,12 @@ static void fw_booted(void *opaque, u32 image_bytes, u32 entry, enum pumice_fw_b
 static void fw_lockup(void *opaque, u32 pc, u32 mcause)
 {
 	struct pumice_gpu *gpu = opaque;
+	unsigned int os;
 
 	gpu_trace(gpu, PUMICE_TRACE_FW_LOCKUP, pc, mcause, 0);
 	gpu_log(gpu, PUMICE_LOG_GUEST_ERROR, "firmware locked up at 0x%x, cause 0x%x", pc, mcause);
-	gpu_os_raise(gpu, 0, PUMICE_OS_IRQ_STATUS__LOCKUP__MASK);
+	for (os = 0; os < gpu->config.oses; os++)
+		gpu_os_raise(gpu, os, PUMICE_OS_IRQ_STATUS__LOCKUP__MASK);
 }
 
 static const struct fwctl_ops fwctl_ops = {

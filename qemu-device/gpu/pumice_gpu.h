@@ -165,8 +165,8 @@ void pumice_gpu_mmio_write(struct pumice_gpu *gpu, unsigned int os, uint32_t off
 			   uint64_t value, unsigned int size);
 
 /*
- * Replace the memory map. Regions must not overlap; any order. When it returns
- * no thread uses memory of the old map. Returns 0, -ENOMEM, or -EINVAL for a
+ * Replace the memory map. Regions of one virtual GPU must not overlap; any order. When it
+ * returns no thread uses memory of the old map. Returns 0, -ENOMEM, or -EINVAL for a
  * region that is misaligned, empty, or overlaps another; on an error the map is
  * empty.
  */

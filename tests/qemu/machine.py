@@ -158,9 +158,9 @@ class Machine:
         """Write memory or registers by bus address, 4 or 8 bytes."""
         self.qtest({4: "writel", 8: "writeq"}[size], hex(address), hex(value))
 
-    def config(self, offset, value=None, size=4):
-        """Read, or write, PCI configuration space."""
-        self.qtest("outl", hex(0xcf8), hex(0x80000000 | SLOT << 11 | offset & ~3))
+    def config(self, offset, value=None, size=4, slot=SLOT):
+        """Read, or write, PCI configuration space of the GPU, or of another slot."""
+        self.qtest("outl", hex(0xcf8), hex(0x80000000 | slot << 11 | offset & ~3))
         letter = {1: "b", 2: "w", 4: "l"}[size]
         port = hex(0xcfc + (offset & 3))
         if value is None:
@@ -168,13 +168,13 @@ class Machine:
         self.qtest(f"out{letter}", port, hex(value))
         return None
 
-    def capability(self, number):
+    def capability(self, number, slot=SLOT):
         """Return the offset of a capability, or None."""
-        at = self.config(CAPABILITIES, size=1)
+        at = self.config(CAPABILITIES, size=1, slot=slot)
         while at:
-            if self.config(at, size=1) == number:
+            if self.config(at, size=1, slot=slot) == number:
                 return at
-            at = self.config(at + 1, size=1)
+            at = self.config(at + 1, size=1, slot=slot)
         return None
 
     def enable(self, bus_master=True):

@@ -46,6 +46,15 @@ int pumice_device_open(const char *name, struct pumice_device **dev, char *error
 			 name);
 }
 
+int pumice_device_open_virtual(struct pumice_device *dev, uint32_t number,
+			       struct pumice_device **out)
+{
+	if (!dev->ops->open_virtual)
+		return fail(dev, EOPNOTSUPP, "virtual GPU %u: only those of a GPU in this process "
+			    "are opened by number; open inproc:virtual-gpus=N", number);
+	return dev->ops->open_virtual(dev, number, out);
+}
+
 void pumice_device_close(struct pumice_device *dev)
 {
 	if (dev)

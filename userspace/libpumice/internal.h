@@ -35,6 +35,8 @@ struct pumice_flip;
 
 struct backend_ops {
 	void (*close)(struct pumice_device *dev);
+	/* NULL where virtual GPUs are not opened by their number. */
+	int (*open_virtual)(struct pumice_device *dev, u32 number, struct pumice_device **out);
 	int (*timestamp)(struct pumice_device *dev, u64 *gpu_ticks, u64 *cpu_ns);
 	int (*fw_counters)(struct pumice_device *dev, struct pumice_fw_counters *counters);
 	int (*drm_fd)(struct pumice_device *dev);

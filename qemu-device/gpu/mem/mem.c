@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Memory map: sorted table of the regions of guest memory. See mem.h.
+ * Memory map: sorted tables of the regions of guest memory. See mem.h.
  */
 #include "mem.h"
 
@@ -38,38 +38,63 @@ static bool table_valid(const struct pumice_mem_region *table, unsigned int coun
 void mem_map_clear(struct mem_map *map)
 {
 	free(map->region);
-	map->region = NULL;
-	map->count = 0;
+	*map = (struct mem_map){ 0 };
+}
+
+static bool os_may_access(const struct pumice_mem_region *r, unsigned int os)
+{
+	return !r->oses || r->oses >> os & 1;
+}
+
+/* Copy the regions of a virtual GPU to a table. Return: their number. */
+static unsigned int copy_regions(struct pumice_mem_region *table,
+				 const struct pumice_mem_region *regions, unsigned int count,
+				 unsigned int os)
+{
+	unsigned int i, own = 0;
+
+	for (i = 0; i < count; i++)
+		if (os_may_access(&regions[i], os))
+			table[own++] = regions[i];
+	return own;
 }
 
 int mem_map_set(struct mem_map *map, const struct pumice_mem_region *regions,
 		unsigned int count)
 {
-	struct pumice_mem_region *table;
+	unsigned int os, own;
 
 	mem_map_clear(map);
 	if (!count)
 		return 0;
 
-	table = calloc(count, sizeof(*table));
-	if (!table)
+	map->region = calloc((size_t)count * PUMICE_OS_COUNT, sizeof(*map->region));
+	if (!map->region)
 		return -ENOMEM;
-	memcpy(table, regions, count * sizeof(*table));
-	qsort(table, count, sizeof(*table), compare_regions);
-	if (!table_valid(table, count)) {
-		free(table);
-		return -EINVAL;
+	for (os = 0; os < PUMICE_OS_COUNT; os++) {
+		struct pumice_mem_region *table = map->region + map->first[os];
+
+		own = copy_regions(table, regions, count, os);
+		qsort(table, own, sizeof(*table), compare_regions);
+		if (!table_valid(table, own)) {
+			mem_map_clear(map);
+			return -EINVAL;
+		}
+		map->first[os + 1] = map->first[os] + own;
 	}
-	map->region = table;
-	map->count = count;
 	return 0;
 }
 
-/* Return the region that contains addr, or NULL. */
-static const struct pumice_mem_region *find_region(const struct mem_map *map, u64 addr)
+/* Return the region of a virtual GPU that contains addr, or NULL. */
+static const struct pumice_mem_region *find_region(const struct mem_map *map, unsigned int os,
+						   u64 addr)
 {
-	unsigned int low = 0, high = map->count;
+	unsigned int low, high;
 
+	if (os >= PUMICE_OS_COUNT)
+		return NULL;
+	low = map->first[os];
+	high = map->first[os + 1];
 	while (low < high) {
 		unsigned int mid = low + (high - low) / 2;
 		const struct pumice_mem_region *r = &map->region[mid];
@@ -84,16 +109,11 @@ static const struct pumice_mem_region *find_region(const struct mem_map *map, u6
 	return NULL;
 }
 
-static bool os_may_access(const struct pumice_mem_region *r, unsigned int os)
-{
-	return !r->oses || r->oses >> os & 1;
-}
-
 u8 *mem_map_lookup(const struct mem_map *map, unsigned int os, u64 addr, u64 len, bool *readonly)
 {
-	const struct pumice_mem_region *r = find_region(map, addr);
+	const struct pumice_mem_region *r = find_region(map, os, addr);
 
-	if (!r || len > r->size - (addr - r->addr) || !os_may_access(r, os))
+	if (!r || len > r->size - (addr - r->addr))
 		return NULL;
 	if (readonly)
 		*readonly = r->readonly;
@@ -105,7 +125,7 @@ bool mem_map_read(const struct mem_map *map, u64 addr, void *buf, u64 len)
 	u8 *to = buf;
 
 	while (len) {
-		const struct pumice_mem_region *r = find_region(map, addr);
+		const struct pumice_mem_region *r = find_region(map, 0, addr);
 		u64 part;
 
 		if (!r)

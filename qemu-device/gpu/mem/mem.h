@@ -2,7 +2,8 @@
 /*
  * Memory map: which bus addresses are memory, and its addresses in this process.
  *
- * Source: pumice_gpu.h, struct pumice_mem_region. The map is a table sorted by bus address.
+ * Source: pumice_gpu.h, struct pumice_mem_region. The map is a table for each virtual GPU, sorted
+ * by bus address: virtual GPUs may have different memory at the same address.
  * It changes only while no unit runs (pumice_gpu_set_memory()), so readers take no lock.
  *
  * Limits: regions begin and end at 4 KiB boundaries, in the bus address space and in this
@@ -12,19 +13,21 @@
 #define PUMICE_GPU_MEM_H
 
 #include "../pumice_gpu.h"
+#include "pumice_regs.h"
 #include "pumice_types.h"
 
 #define MEM_ALIGN 4096u	/* alignment of regions, in both address spaces */
 
 struct mem_map {
-	struct pumice_mem_region *region;	/* sorted by addr; owned */
-	unsigned int count;
+	struct pumice_mem_region *region;	/* by virtual GPU, then by addr; owned */
+	/* Those of virtual GPU n begin at n; they end where those of n + 1 begin. */
+	unsigned int first[PUMICE_OS_COUNT + 1];
 };
 
 /*
  * Replace the map by a sorted copy of regions. Returns 0, -ENOMEM, or -EINVAL
- * for a region that is empty, misaligned, wraps around or overlaps another; on
- * an error the map is empty.
+ * for a region that is empty, misaligned, wraps around or overlaps another of
+ * the same virtual GPU; on an error the map is empty.
  */
 int mem_map_set(struct mem_map *map, const struct pumice_mem_region *regions,
 		unsigned int count);
@@ -39,8 +42,8 @@ void mem_map_clear(struct mem_map *map);
 u8 *mem_map_lookup(const struct mem_map *map, unsigned int os, u64 addr, u64 len, bool *readonly);
 
 /*
- * Copy len bytes at bus address addr to buf, across adjacent regions. Returns false, with
- * part of buf written, when some of it is not memory.
+ * Copy len bytes at bus address addr of virtual GPU 0 to buf, across adjacent regions. Returns
+ * false, with part of buf written, when some of it is not memory.
  */
 bool mem_map_read(const struct mem_map *map, u64 addr, void *buf, u64 len);
 

@@ -150,7 +150,8 @@ static bool read_entry(const struct mmu *mmu, const struct request *r,
 
 /*
  * Return the register with the catalogue for an address, and the virtual GPU whose memory it is in.
- * While several are active, each has a part of context 0 with a catalogue of its own.
+ * While several are active, each has a part of context 0 with a catalogue of its own. One other
+ * than 0 whose part is disabled accesses no memory, in no context: it has been reset.
  */
 static u64 context_reg(const struct mmu *mmu, unsigned int ctx, u64 va, unsigned int *os)
 {
@@ -163,6 +164,9 @@ static u64 context_reg(const struct mmu *mmu, unsigned int ctx, u64 va, unsigned
 	}
 	reg = atomic_load_explicit(&mmu->ctx[ctx], memory_order_acquire);
 	*os = ctx ? (unsigned int)PUMICE_FIELD_GET(PUMICE_MMU_CTX__OS, reg) : 0;
+	if (*os && !(atomic_load_explicit(&mmu->part[*os], memory_order_acquire) &
+		     PUMICE_OS_CATALOGUE__ENABLE__MASK))
+		return 0;
 	return reg;
 }
 

@@ -142,7 +142,11 @@ REG_WRITE(reg_os_catalogue_write)
 	const u64 last = gpu->config.oses > 1 ? first + PUMICE_OS_PART_SIZE - 1 : UINT64_MAX;
 
 	atomic_store(catalogue(gpu, at->os), value);
-	gpu_tlb_drop_range(gpu, 0, first, last);
+	/* A part that is disabled also disables all contexts of its virtual GPU. */
+	if (at->os && !(value & PUMICE_OS_CATALOGUE__ENABLE__MASK))
+		gpu_tlb_drop(gpu, PUMICE_MMU_CONTEXTS);
+	else
+		gpu_tlb_drop_range(gpu, 0, first, last);
 	return REG_WAIT;
 }
 

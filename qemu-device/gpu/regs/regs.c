@@ -48,15 +48,21 @@ static bool is_hidden(const struct pumice_gpu *gpu, const struct pumice_reg_info
 	       info->offset - PUMICE_INJ_UNIT_BASE < PUMICE_INJ_UNIT_SIZE;
 }
 
+/* Return whether a register can be read, but not written, on pages other than 0. */
+static bool is_read_on_all_pages(const struct pumice_reg_info *info)
+{
+	return info->offset - PUMICE_SYS_UNIT_BASE < PUMICE_SYS_UNIT_SIZE;
+}
+
 /* Return the reason why a register is not accessible, or NULL. */
 static const char *access_error(const struct pumice_gpu *gpu, const struct reg_access *at,
-				unsigned int size)
+				unsigned int size, bool write)
 {
 	if (!at->info || is_hidden(gpu, at->info))
 		return "does not match a register";
 	if (at->os >= gpu->config.oses)
 		return "is to a virtual GPU that is not active";
-	if (at->os && !at->info->per_os)
+	if (at->os && !at->info->per_os && (write || !is_read_on_all_pages(at->info)))
 		return "is to a register of page 0 only";
 	if (!(at->info->bus & at->bus))
 		return "is from the wrong bus";
@@ -67,18 +73,18 @@ static const char *access_error(const struct pumice_gpu *gpu, const struct reg_a
 
 /* Find the register; false, with a line in the log, when none is accessible. */
 static bool find(struct pumice_gpu *gpu, struct reg_access *at, u32 offset, unsigned int size,
-		 const char *what)
+		 bool write)
 {
 	const char *why = form_error(offset, size);
 
 	if (!why) {
 		at->info = pumice_reg_find(offset, &at->index);
-		why = access_error(gpu, at, size);
+		why = access_error(gpu, at, size, write);
 	}
 	if (!why)
 		return true;
-	gpu_log(gpu, PUMICE_LOG_GUEST_ERROR, "register %s at 0x%x of page %u from the %s %s", what,
-		offset, at->os, at->bus == PUMICE_REG_BUS_HOST ? "host" : "firmware", why);
+	gpu_log(gpu, PUMICE_LOG_GUEST_ERROR, "register %s at 0x%x of page %u from the %s %s",
+		write ? "write" : "read", offset, at->os, at->bus == PUMICE_REG_BUS_HOST ? "host" : "firmware", why);
 	return false;
 }
 
@@ -99,7 +105,7 @@ u64 regs_read(struct pumice_gpu *gpu, enum pumice_reg_bus bus, unsigned int os, 
 	struct reg_access at = { .os = os, .bus = bus };
 	u64 value = 0;
 
-	if (!find(gpu, &at, offset, size, "read"))
+	if (!find(gpu, &at, offset, size, false))
 		return 0;
 	if (binding_of(at.info)->read) {
 		lock(gpu, bus);
@@ -140,7 +146,7 @@ enum reg_after regs_write(struct pumice_gpu *gpu, enum pumice_reg_bus bus, unsig
 
 	if (bus == PUMICE_REG_BUS_HOST)
 		gpu_trace(gpu, PUMICE_TRACE_MMIO_WRITE, offset, value, os | size << 8);
-	if (!find(gpu, &at, offset, size, "write"))
+	if (!find(gpu, &at, offset, size, true))
 		return REG_DONE;
 	if (!binding_of(at.info)->write) {
 		gpu_log(gpu, PUMICE_LOG_GUEST_ERROR, "write to %s, which is read only",

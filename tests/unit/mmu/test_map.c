@@ -67,6 +67,30 @@ static void a_region_is_memory_of_its_virtual_gpus_only(void **state)
 	mem_map_clear(&map);
 }
 
+static void virtual_gpus_may_have_different_memory_at_an_address(void **state)
+{
+	struct pumice_mem_region regions[] = {
+		{ .addr = 0x1000, .size = MEM_ALIGN, .host = page(0), .oses = 1u << 0 },
+		{ .addr = 0x1000, .size = 2 * MEM_ALIGN, .host = page(2), .oses = 1u << 1 },
+		{ .addr = 0x2000, .size = MEM_ALIGN, .host = page(4), .oses = 1u << 0 },
+	};
+	struct mem_map map = { 0 };
+
+	(void)state;
+	assert_int_equal(mem_map_set(&map, regions, 3), 0);
+	assert_ptr_equal(mem_map_lookup(&map, 0, 0x1000, 1, NULL), page(0));
+	assert_ptr_equal(mem_map_lookup(&map, 1, 0x1000, 8192, NULL), page(2));
+	assert_ptr_equal(mem_map_lookup(&map, 0, 0x2000, 1, NULL), page(4));
+	assert_null(mem_map_lookup(&map, 0, 0x1000, 8192, NULL));
+	assert_null(mem_map_lookup(&map, 2, 0x1000, 1, NULL));
+	assert_null(mem_map_lookup(&map, PUMICE_OS_COUNT, 0x1000, 1, NULL));
+	/* Not those of one. */
+	regions[2].oses = 1u << 1;
+	assert_int_equal(mem_map_set(&map, regions, 3), -EINVAL);
+	assert_null(mem_map_lookup(&map, 0, 0x1000, 1, NULL));
+	mem_map_clear(&map);
+}
+
 static void a_read_crosses_adjacent_regions_and_stops_at_a_gap(void **state)
 {
 	const struct pumice_mem_region regions[] = {
@@ -124,6 +148,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(regions_are_found_in_any_order),
 		cmocka_unit_test(a_region_is_memory_of_its_virtual_gpus_only),
+		cmocka_unit_test(virtual_gpus_may_have_different_memory_at_an_address),
 		cmocka_unit_test(a_read_crosses_adjacent_regions_and_stops_at_a_gap),
 		cmocka_unit_test(invalid_maps_are_refused_and_leave_an_empty_one),
 	};

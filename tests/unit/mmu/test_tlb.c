@@ -239,6 +239,22 @@ static void a_page_cached_for_reading_still_refuses_writes(void **state)
 	fx_destroy(fx);
 }
 
+static void a_virtual_gpu_with_a_disabled_part_accesses_no_memory(void **state)
+{
+	struct fixture *fx = fx_create();
+	u8 *host = testmem_map(fx->tm, CTX, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
+
+	(void)state;
+	fx->mmu.oses = 2;
+	atomic_fetch_or(&fx->mmu.ctx[CTX], PUMICE_FIELD_PREP(PUMICE_MMU_CTX__OS, 1ull));
+	atomic_store(&fx->mmu.part[1], PUMICE_OS_CATALOGUE__ENABLE__MASK);
+	assert_maps(fx, VA, READ, host);
+	atomic_store(&fx->mmu.part[1], 0);
+	mmu_invalidate_all(&fx->mmu);
+	assert_faults(fx, VA, READ, PUMICE_FAULT_MMU_CONTEXT_OFF);
+	fx_destroy(fx);
+}
+
 static void reset_drops_entries_and_registers(void **state)
 {
 	struct fixture *fx = fx_create();
@@ -410,6 +426,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_removed_mapping_works_until_it_is_invalidated),
 		cmocka_unit_test(switching_a_context_off_drops_nothing),
+		cmocka_unit_test(a_virtual_gpu_with_a_disabled_part_accesses_no_memory),
 		cmocka_unit_test(invalidating_a_context_does_not_affect_others),
 		cmocka_unit_test(a_second_level_keeps_entries_evicted_from_the_first),
 		cmocka_unit_test(a_second_level_keeps_permissions),

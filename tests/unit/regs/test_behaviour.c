@@ -271,6 +271,31 @@ static void each_active_page_connects_by_itself(void **state)
 	fx_destroy(fx);
 }
 
+/* A driver of another virtual GPU has no page 0. */
+static void every_active_page_shows_the_identity_and_the_clock(void **state)
+{
+	struct fixture *fx = fx_create(&(struct fx_options){ .oses = 3 });
+	u32 os, mode;
+
+	(void)state;
+	for (os = 0; os < 3; os++) {
+		assert_int_equal(os_read(fx, os, PUMICE_SYS_ID), PUMICE_SYS_ID__RESET);
+		assert_int_equal(os_read(fx, os, PUMICE_SYS_CONFIG),
+				 os_read(fx, 0, PUMICE_SYS_CONFIG));
+		assert_true(pumice_gpu_mmio_read(fx->gpu, os, PUMICE_SYS_CLOCK, 8) > 0);
+	}
+	/* It changes none of it, and reads nothing else. */
+	mode = (u32)os_read(fx, 0, PUMICE_SYS_MODE);
+	os_write(fx, 1, PUMICE_SYS_MODE, PUMICE_MODE_COUNTED);
+	assert_int_equal(os_read(fx, 0, PUMICE_SYS_MODE), mode);
+	os_write(fx, 0, PUMICE_FW_ENTRY, 4);
+	os_write(fx, 1, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);
+	assert_int_equal(os_read(fx, 0, PUMICE_FW_ENTRY), 4);
+	assert_int_equal(os_read(fx, 1, PUMICE_FW_ENTRY), 0);
+	assert_int_equal(os_read(fx, 3, PUMICE_SYS_ID), 0);
+	fx_destroy(fx);
+}
+
 static void pages_that_are_not_active_do_nothing(void **state)
 {
 	struct fixture *fx = fx_create(&(struct fx_options){ .oses = 2 });
@@ -648,6 +673,7 @@ int main(void)
 		cmocka_unit_test(a_property_overrides_its_size_only),
 		cmocka_unit_test(each_active_page_has_its_own_doorbell_and_line),
 		cmocka_unit_test(each_active_page_connects_by_itself),
+		cmocka_unit_test(every_active_page_shows_the_identity_and_the_clock),
 		cmocka_unit_test(pages_that_are_not_active_do_nothing),
 		cmocka_unit_test(a_line_rises_when_a_cause_becomes_pending_and_enabled),
 		cmocka_unit_test(the_firmware_reads_the_clock_in_halves_that_fit),

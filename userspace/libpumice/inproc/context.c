@@ -317,6 +317,11 @@ void context_process(struct inproc_device *d, struct inproc_context *c)
 	if (done - t->done > t->submitted - t->done)
 		return;
 	flip_collect(d, c);
+	/* Without a command of this library: it had held a data master that others waited for. */
+	if (state == FWIF_CONTEXT_KILLED && !context_user(c)->dead) {
+		context_set_guilty(d, context_user(c));
+		context_user(c)->dead = true;
+	}
 	if (is_binder(c))
 		t->done = done;
 	while (t->done != done)

@@ -27,8 +27,7 @@
 
 static void raise_irq(void *opaque, unsigned int os)
 {
-	(void)os;
-	event_raise(opaque);
+	virtual_raise_irq(opaque, os);
 }
 
 static uint64_t gpu_now(void *opaque)
@@ -86,21 +85,23 @@ static int inproc_drm_fd(struct pumice_device *dev)
 
 static void inproc_close(struct pumice_device *dev)
 {
-	struct inproc_device *d = inproc_device(dev);
+	struct inproc_device *d = inproc_device(dev), *first = d->first;
 
 	attach_end(d);
 	gdb_end(d);
-	pumice_gpu_destroy(d->gpu);
-	fw_fini(d);
-	ram_fini(d);
-	event_fini(d);
-	pthread_mutex_destroy(&d->lock);
-	device_fini(dev);
-	free(d);
+	if (d->os)
+		virtual_close(d);
+	if (!virtual_put(first))
+		return;
+	pumice_gpu_destroy(first->gpu);
+	fw_fini(first);
+	ram_fini(first);
+	device_destroy(first);
 }
 
 static const struct backend_ops inproc_ops = {
 	.close = inproc_close,
+	.open_virtual = inproc_open_virtual,
 	.timestamp = inproc_timestamp,
 	.fw_counters = inproc_fw_counters,
 	.drm_fd = inproc_drm_fd,
@@ -150,6 +151,27 @@ static const struct backend_ops inproc_ops = {
 	.trace_close = inproc_trace_close,
 };
 
+struct inproc_device *device_create(void)
+{
+	struct inproc_device *d = calloc(1, sizeof(*d));
+
+	if (!d || device_init(&d->base, &inproc_ops)) {
+		free(d);
+		return NULL;
+	}
+	pthread_mutex_init(&d->lock, NULL);
+	event_init(d);
+	return d;
+}
+
+void device_destroy(struct inproc_device *d)
+{
+	event_fini(d);
+	pthread_mutex_destroy(&d->lock);
+	device_fini(&d->base);
+	free(d);
+}
+
 /* Options parsed from the name. */
 struct options {
 	u32 threads, ram_mib;
@@ -160,6 +182,8 @@ struct options {
 	u32 slot_registers;			/* DEFAULT_REGISTERS, or their number */
 	u32 slice_us;				/* 0: default of the firmware */
 	u32 split_prims;			/* the same */
+	u32 virtual_gpus;			/* that are active */
+	u32 hold_us;				/* 0: default of the firmware */
 	u32 cdm_share, vdm_share, pdm_share, rdm_share;	/* the same */
 	u32 job_timeout_ms;			/* 0: none */
 	u32 attach;				/* 1: other processes can observe it */
@@ -191,7 +215,8 @@ static bool parse_number(const char *text, const char *end, u32 *value)
 	"common-store-kib, local-memory-kib, slot-registers, vpm-kib, idx-fifo, chunk-fifo, " \
 	"tile-fifo, tsp-vertices, slc-kib, data-l1-bytes, data-l2-bytes, texture-l1-bytes, " \
 	"texture-l2-bytes, slice-us, split, " \
-	"cdm-share, vdm-share, pdm-share, rdm-share, job-timeout-ms, attach; preset=NAME; " \
+	"cdm-share, vdm-share, pdm-share, rdm-share, job-timeout-ms, virtual-gpus, hold-us, " \
+	"attach; preset=NAME; " \
 	"late=early, data or poison; mode=fast or counted; pixel-outputs=common or partition; " \
 	"dms-policy=NAME; fw-gdb=PATH"
 
@@ -250,6 +275,8 @@ static const char *parse_option(const char *text, const char *end, struct option
 		{ "pdm-share=", &o->pdm_share, false },
 		{ "rdm-share=", &o->rdm_share, false },
 		{ "job-timeout-ms=", &o->job_timeout_ms, false },
+		{ "virtual-gpus=", &o->virtual_gpus, false },
+		{ "hold-us=", &o->hold_us, false },
 		{ "attach=", &o->attach, false },
 	};
 	const struct {
@@ -341,6 +368,10 @@ static int parse_options(const char *text, struct options *o, char *error, size_
 		return fail_text(error, error_bytes, EINVAL,
 				 "inproc: slice-us=%u is not %u to %u", o->slice_us,
 				 FWIF_SLICE_MIN_US, FWIF_SLICE_MAX_US);
+	if (!o->virtual_gpus || o->virtual_gpus > PUMICE_OS_COUNT)
+		return fail_text(error, error_bytes, EINVAL,
+				 "inproc: virtual-gpus=%u is not 1 to %u", o->virtual_gpus,
+				 PUMICE_OS_COUNT);
 	if (o->attach > 1)
 		return fail_text(error, error_bytes, EINVAL, "inproc: attach=%u is not 0 or 1",
 				 o->attach);
@@ -524,6 +555,7 @@ static int start(struct inproc_device *d, const struct options *o, char *error,
 		.waves = o->waves,
 		.batch = o->batch,
 		.threads = o->threads,
+		.oses = o->virtual_gpus,
 		.unified_kib = o->unified_kib,
 		.common_kib = o->common_kib,
 		.local_kib = o->local_kib,
@@ -555,6 +587,8 @@ static int start(struct inproc_device *d, const struct options *o, char *error,
 	describe_limits(d);
 	d->slice_us = o->slice_us;
 	d->split_prims = o->split_prims;
+	d->hold_us = o->hold_us;
+	d->debugged = *o->fw_gdb;
 	d->pds_shares = o->cdm_share << 8 * FWIF_DM_CDM | o->vdm_share << 8 * FWIF_DM_VDM |
 			o->pdm_share << 8 * FWIF_DM_PDM |
 			o->rdm_share << 8 * FWIF_PDS_SHARE_BYTE_RDM;
@@ -579,22 +613,20 @@ int inproc_open(const char *rest, struct pumice_device **dev, char *error, size_
 	struct options o = {
 		.threads = 2, .ram_mib = DEFAULT_RAM_MIB,
 		.slot_registers = DEFAULT_REGISTERS, .text = rest ? rest : "",
-		.job_timeout_ms = DEFAULT_TIMEOUT_MS,
+		.job_timeout_ms = DEFAULT_TIMEOUT_MS, .virtual_gpus = 1,
 	};
 	struct inproc_device *d;
 	int err = parse_options(rest, &o, error, error_bytes);
 
 	if (err)
 		return err;
-	d = calloc(1, sizeof(*d));
-	if (!d || device_init(&d->base, &inproc_ops)) {
-		free(d);
+	d = device_create();
+	if (!d)
 		return fail_text(error, error_bytes, ENOMEM, "inproc: out of memory");
-	}
 	d->threads = o.threads;
 	d->job_timeout_ms = o.job_timeout_ms;
-	pthread_mutex_init(&d->lock, NULL);
-	event_init(d);
+	d->oses = o.virtual_gpus;
+	virtual_init(d);
 	err = start(d, &o, error, error_bytes);
 	if (err)
 		inproc_close(&d->base);

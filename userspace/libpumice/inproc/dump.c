@@ -126,6 +126,7 @@ static struct pumice_dump_wave *read_waves(struct inproc_device *d, u32 *count)
 	struct pumice_dump_wave *waves;
 	u32 i;
 
+	virtual_run_lock(d);
 	pumice_gpu_mmio_write(d->gpu, 0, PUMICE_WAVE_CTRL, PUMICE_WAVE_CTRL__WRITABLE, 4);
 	*count = read_reg(d, PUMICE_WAVE_COUNT);
 	waves = calloc(*count + 1, sizeof(*waves));
@@ -136,6 +137,7 @@ static struct pumice_dump_wave *read_waves(struct inproc_device *d, u32 *count)
 		waves[i].where = read_reg(d, PUMICE_WAVE_WHERE);
 		waves[i].code = pumice_gpu_mmio_read(d->gpu, 0, PUMICE_WAVE_CODE, 8);
 	}
+	virtual_run_unlock(d);
 	return waves;
 }
 

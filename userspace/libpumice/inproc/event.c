@@ -68,18 +68,19 @@ void event_lose(struct inproc_device *d, const char *why)
 
 void event_process(struct inproc_device *d)
 {
-	u32 status = (u32)pumice_gpu_mmio_read(d->gpu, 0, PUMICE_OS_IRQ_STATUS, 4);
+	u32 status = (u32)pumice_gpu_mmio_read(d->gpu, d->os, PUMICE_OS_IRQ_STATUS, 4);
 	struct inproc_context *c;
+	const char *why;
 
 	if (d->lost)
 		return;
 	/* Cleared before the events are read, so that later events raise it again. */
 	if (status)
-		pumice_gpu_mmio_write(d->gpu, 0, PUMICE_OS_IRQ_CLEAR, status, 4);
-	if (status & PUMICE_OS_IRQ_STATUS__LOCKUP__MASK)
-		event_lose(d, "the firmware locked up");
-	else if (__atomic_load_n(&d->fw->boot.state, __ATOMIC_ACQUIRE) == FWIF_STATE_FATAL)
-		event_lose(d, "the firmware stopped");
+		pumice_gpu_mmio_write(d->gpu, d->os, PUMICE_OS_IRQ_CLEAR, status, 4);
+	why = status & PUMICE_OS_IRQ_STATUS__LOCKUP__MASK ? "the firmware locked up" :
+							     fw_stopped(d);
+	if (why)
+		event_lose(d, why);
 	for (c = d->contexts; c; c = c->next)
 		context_process(d, c);
 	freelist_process(d);
@@ -112,9 +113,13 @@ static int sleep_for_event(struct inproc_device *d, u64 seen, u64 deadline)
 /* Run the GPU in this thread. Return: whether it has no work. */
 static bool poll_gpu(struct inproc_device *d)
 {
-	u64 before = now_ns();
-	bool idle = pumice_gpu_poll(d->gpu, POLL_BUDGET_NS) == UINT64_MAX;
+	u64 before;
+	bool idle;
 
+	virtual_run_lock(d);
+	before = now_ns();
+	idle = pumice_gpu_poll(d->gpu, POLL_BUDGET_NS) == UINT64_MAX;
+	virtual_run_unlock(d);
 	d->watched_ns += now_ns() - before;
 	return idle;
 }
@@ -128,6 +133,8 @@ int event_wait(struct inproc_device *d, u64 seen, u64 deadline)
 {
 	bool idle = true, watch = watch_enabled(d) && d->jobs_done != d->jobs_submitted;
 	bool look_again = d->no_room || !fw_has_room(d);
+	/* Then no thread of another virtual GPU need run what this one waits for. */
+	bool run_again = !d->threads && d->oses > 1;
 	u64 until = deadline;
 	int err = 0;
 
@@ -136,7 +143,7 @@ int event_wait(struct inproc_device *d, u64 seen, u64 deadline)
 	pthread_mutex_unlock(&d->lock);
 	if (look_again)
 		until = earlier(until, now_ns() + ROOM_PAUSE_NS);
-	else if (watch)
+	else if (watch || run_again)
 		until = earlier(until, now_ns() + WATCH_PAUSE_NS);
 	if (idle && event_count(d) == seen)
 		err = sleep_for_event(d, seen, until);

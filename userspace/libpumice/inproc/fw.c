@@ -9,7 +9,7 @@
 #include "fwlog.h"
 #include "inproc.h"
 
-/* Addresses of MMU context 0 for buffers. */
+/* Addresses of MMU context 0 for buffers; from the start of a part if there are several. */
 #define ROOM_START	0x100000ull
 #define ROOM_END	0x80000000ull
 
@@ -26,9 +26,24 @@ static void reg_write(struct inproc_device *d, u32 offset, u64 value, u32 size)
 	pumice_gpu_mmio_write(d->gpu, 0, offset, value, size);
 }
 
-/* The host programs context 0 itself. */
+/* Write a register that each virtual GPU has. */
+static void os_write(struct inproc_device *d, u32 offset, u64 value, u32 size)
+{
+	pumice_gpu_mmio_write(d->gpu, d->os, offset, value, size);
+}
+
+static u64 catalogue_reg(const struct inproc_device *d)
+{
+	return d->fw_space.tables.catalogue | PUMICE_MMU_CTX__ENABLE__MASK;
+}
+
+/* The host programs context 0, or its part of it, itself. */
 static void invalidate_context0(struct inproc_device *d)
 {
+	if (d->os) {
+		os_write(d, PUMICE_OS_CATALOGUE, catalogue_reg(d), 8);
+		return;
+	}
 	reg_write(d, PUMICE_MMU_INVAL,
 		  PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__OP, PUMICE_MMU_INVAL_CONTEXT), 4);
 }
@@ -104,6 +119,7 @@ static void fill_boot(struct inproc_device *d)
 		.split_prims = d->split_prims,
 		.pds_shares = d->pds_shares,
 		.dms_policy = d->dms_policy,
+		.os_hold_us = d->hold_us,
 	};
 }
 
@@ -111,8 +127,7 @@ static void fill_boot(struct inproc_device *d)
 static void program_gpu(struct inproc_device *d)
 {
 	tables_program_ranges(d);
-	reg_write(d, PUMICE_MMU_CTX(0), d->fw_space.tables.catalogue |
-		  PUMICE_MMU_CTX__ENABLE__MASK, 8);
+	reg_write(d, PUMICE_MMU_CTX(0), catalogue_reg(d), 8);
 	reg_write(d, PUMICE_OS_IRQ_ENABLE, PUMICE_OS_IRQ_ENABLE__FW__MASK |
 		  PUMICE_OS_IRQ_ENABLE__LOCKUP__MASK, 4);
 }
@@ -185,6 +200,21 @@ static int boot_image(struct inproc_device *d, const struct fwif_image_header *h
 	return err;
 }
 
+/* Create the memory that is shared with the firmware. */
+static int create_shared(struct inproc_device *d)
+{
+	const u64 start = d->os * (u64)PUMICE_OS_PART_SIZE;
+	const u64 end = d->oses > 1 ? start + PUMICE_OS_PART_SIZE : ROOM_END;
+
+	if (extents_init(&d->fw_room, start + ROOM_START, end - start - ROOM_START) ||
+	    space_init(d, &d->fw_space) ||
+	    fw_buffer_create(d, sizeof(struct fw_shared), &d->fw_buffer))
+		return -ENOMEM;
+	d->fw = d->fw_buffer.cpu;
+	fill_boot(d);
+	return 0;
+}
+
 int fw_init(struct inproc_device *d, const char *path, char *error, size_t error_bytes)
 {
 	struct fwif_image_header header;
@@ -194,14 +224,10 @@ int fw_init(struct inproc_device *d, const char *path, char *error, size_t error
 	err = image_load(path, &header, &payload, error, error_bytes);
 	if (err)
 		return err;
-	if (extents_init(&d->fw_room, ROOM_START, ROOM_END - ROOM_START) ||
-	    space_init(d, &d->fw_space) ||
-	    fw_buffer_create(d, sizeof(struct fw_shared), &d->fw_buffer)) {
+	if (create_shared(d)) {
 		free(payload);
 		return fail_text(error, error_bytes, ENOMEM, "firmware: out of memory");
 	}
-	d->fw = d->fw_buffer.cpu;
-	fill_boot(d);
 	program_gpu(d);
 	err = boot_image(d, &header, payload, error, error_bytes);
 	free(payload);
@@ -215,11 +241,79 @@ void fw_fini(struct inproc_device *d)
 	extents_fini(&d->fw_room);
 }
 
+static bool firmware_runs(struct inproc_device *d)
+{
+	const u32 status = (u32)pumice_gpu_mmio_read(d->gpu, 0, PUMICE_FW_STATUS, 4);
+
+	return PUMICE_FIELD_GET(PUMICE_FW_STATUS__STATE, status) == PUMICE_FW_STATE_RUNNING &&
+	       boot_state(d->first) == FWIF_STATE_READY;
+}
+
+/* Wait until the firmware has changed the state from @state. Return: 0 or -ETIME. */
+static int wait_for_change(struct inproc_device *d, u32 state)
+{
+	const u64 deadline = d->first->debugged ? PUMICE_FOREVER : now_ns() + CALL_TIMEOUT;
+	int err = 0;
+	u64 seen;
+
+	while (boot_state(d) == state && !err && firmware_runs(d)) {
+		seen = event_count(d);
+		/* A cause that is pending would not be raised again. */
+		os_write(d, PUMICE_OS_IRQ_CLEAR, PUMICE_OS_IRQ_CLEAR__FW__MASK, 4);
+		if (boot_state(d) == state)
+			err = event_wait(d, seen, deadline);
+	}
+	return boot_state(d) == state ? -ETIME : 0;
+}
+
+int fw_connect(struct inproc_device *d, char *error, size_t error_bytes)
+{
+	if (create_shared(d))
+		return fail_text(error, error_bytes, ENOMEM, "out of memory");
+	os_write(d, PUMICE_OS_IRQ_ENABLE, PUMICE_OS_IRQ_ENABLE__FW__MASK, 4);
+	os_write(d, PUMICE_OS_CATALOGUE, catalogue_reg(d), 8);
+	os_write(d, PUMICE_OS_BOOT_ARG, d->fw_buffer.addr, 4);
+	os_write(d, PUMICE_OS_CTRL, PUMICE_OS_CTRL__CONNECT__MASK, 4);
+	if (wait_for_change(d, FWIF_STATE_OFF))
+		return fail_text(error, error_bytes, ENODEV, "the firmware does not reply" REOPEN);
+	if (boot_state(d) != FWIF_STATE_READY)
+		return fail_text(error, error_bytes, ENODEV, "the firmware refused: %s",
+				 known(pumice_fwif_error_name(d->fw->boot.error)));
+	return 0;
+}
+
+void fw_disconnect(struct inproc_device *d)
+{
+	if (!d->fw)
+		return;
+	os_write(d, PUMICE_OS_CTRL, 0, 4);
+	wait_for_change(d, FWIF_STATE_READY);
+	os_write(d, PUMICE_OS_IRQ_ENABLE, 0, 4);
+	os_write(d, PUMICE_OS_CATALOGUE, 0, 8);
+}
+
+const char *fw_stopped(struct inproc_device *d)
+{
+	u32 status;
+
+	if (boot_state(d->first) == FWIF_STATE_FATAL)
+		return "the firmware stopped";
+	/* Number 0 has an interrupt for a lockup, and is never disconnected. */
+	if (!d->os)
+		return NULL;
+	status = (u32)pumice_gpu_mmio_read(d->gpu, 0, PUMICE_FW_STATUS, 4);
+	if (PUMICE_FIELD_GET(PUMICE_FW_STATUS__STATE, status) == PUMICE_FW_STATE_LOCKUP)
+		return "the firmware locked up";
+	if (boot_state(d) != FWIF_STATE_READY)
+		return "the firmware has disconnected this virtual GPU";
+	return NULL;
+}
+
 int fw_lost(struct inproc_device *d)
 {
-	if (boot_state(d) == FWIF_STATE_FATAL)
+	if (boot_state(d->first) == FWIF_STATE_FATAL)
 		return fail(&d->base, ENODEV, "the GPU is lost: %s: %s" REOPEN, d->lost,
-			    known(pumice_fwif_error_name(d->fw->boot.error)));
+			    known(pumice_fwif_error_name(d->first->fw->boot.error)));
 	return fail(&d->base, ENODEV, "the GPU is lost: %s" REOPEN, d->lost);
 }
 
@@ -247,7 +341,7 @@ u32 fw_send(struct inproc_device *d, const struct fwif_kccb_cmd *cmd)
 	d->fw->kccb_status[entry] = FWIF_STATUS_PENDING;
 	d->kccb_write = (entry + 1) % KCCB_COUNT;
 	__atomic_store_n(&d->fw->kccb_ring.write, d->kccb_write, __ATOMIC_RELEASE);
-	reg_write(d, PUMICE_OS_SCHEDULE, PUMICE_OS_SCHEDULE__KICK__MASK, 4);
+	os_write(d, PUMICE_OS_SCHEDULE, PUMICE_OS_SCHEDULE__KICK__MASK, 4);
 	return entry;
 }
 
@@ -280,7 +374,7 @@ static u32 check_call(struct inproc_device *d, const struct fwif_kccb_cmd *cmd, 
 
 static u64 call_deadline(const struct inproc_device *d)
 {
-	return d->gdb ? PUMICE_FOREVER : now_ns() + CALL_TIMEOUT;
+	return d->first->debugged ? PUMICE_FOREVER : now_ns() + CALL_TIMEOUT;
 }
 
 /*

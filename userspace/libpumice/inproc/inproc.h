@@ -7,10 +7,12 @@
  * firmware and kernel CCB (fw.c), VMs (vm.c) and their queues of binds
  * (bind.c), contexts with client CCBs (context.c, submit.c), free lists
  * (freelist.c) and render-target data sets (hwrt.c), fences (sync.c),
- * performance monitors and statistics (perf.c), the event trace (trace.c).
+ * performance monitors and statistics (perf.c), the event trace (trace.c),
+ * further virtual GPUs (virtual.c).
  *
  * Locking: one lock protects all state of a device; functions are called with
  * it held unless documented otherwise. It is dropped while waiting for the GPU.
+ * Each virtual GPU is a device with a lock of its own; virtual.c has the locks of the GPU.
  */
 #ifndef PUMICE_INPROC_H
 #define PUMICE_INPROC_H
@@ -29,6 +31,7 @@
 #define TOO_MANY_CONTEXTS "context: the firmware supports no more; destroy one"
 
 #define RAM_BASE	0x100000000ull	/* bus address of the memory, above 4 GiB */
+#define RAM_DISTANCE	0x2000000000ull	/* of the memories of two virtual GPUs */
 #define BLOCK_BYTES	(2ull << 20)	/* range of one page-directory entry */
 /* Addresses from PUMICE_HEAPS_END on are reserved for parameter buffers and region headers. */
 #define VA_SPACE_END	(1ull << PUMICE_MMU_VA_BITS)
@@ -309,11 +312,34 @@ struct inproc_hwrt {
 	struct fence binned[HWRT_SCENES], rendered[HWRT_SCENES];
 };
 
+/* ---------------------------------------------------------------- virtual.c */
+
+/* The GPU that the virtual GPUs of one device share; it exists until the last of them is closed. */
+struct inproc_shared {
+	/* Held while a virtual GPU is opened or closed; taken before other locks. */
+	pthread_mutex_t lock;
+	u32 open;		/* virtual GPUs that are not closed */
+	/*
+	 * One thread at a time: runs of the GPU in waits, changes of its memory map, and sequences
+	 * of accesses to registers that select others. After the lock of a device.
+	 */
+	pthread_mutex_t run_lock;
+	/* For the table below, which interrupts read; not held in calls of the core. */
+	pthread_mutex_t irq_lock;
+	struct inproc_device *device[PUMICE_OS_COUNT];	/* by number; NULL if not open */
+};
+
 struct inproc_device {
 	struct pumice_device base;
 	struct pumice_gpu *gpu;
+	u32 os;			/* number of this virtual GPU */
+	u32 oses;		/* virtual GPUs that are active */
+	struct inproc_device *first;	/* number 0, which may be this device */
+	struct inproc_shared shared;	/* of number 0 */
+	bool debugged;		/* firmware may be stopped by GDB: no time-outs */
 	u32 threads;
 	u32 slice_us, split_prims;	/* passed to the firmware; 0 for its default */
+	u32 hold_us;			/* the same */
 	u32 pds_shares;			/* the same */
 	u32 dms_policy;			/* of struct fwif_boot */
 	u32 job_timeout_ms;		/* 0: none */
@@ -321,7 +347,7 @@ struct inproc_device {
 
 	/* ram.c */
 	u8 *ram;
-	u64 ram_bytes;
+	u64 ram_base, ram_bytes;	/* bus address, size */
 	struct extents ram_free;
 
 	/* fw.c */
@@ -368,6 +394,27 @@ static inline struct inproc_device *inproc_device(struct pumice_device *dev)
 {
 	return (struct inproc_device *)dev;
 }
+
+/* virtual.c */
+/* Begin to be number 0 of a GPU that does not exist yet. */
+void virtual_init(struct inproc_device *d);
+/* Wake the waiters of virtual GPU @os; any thread. @first: number 0 */
+void virtual_raise_irq(struct inproc_device *first, u32 os);
+/* Set the memory map of the GPU to the memory of all that are open. Return: 0 or -errno */
+int virtual_set_memory(struct inproc_device *d);
+/* Begin and end what one thread at a time may do; see struct inproc_shared. */
+void virtual_run_lock(struct inproc_device *d);
+void virtual_run_unlock(struct inproc_device *d);
+/* Disconnect a device that is not number 0. No lock held. */
+void virtual_close(struct inproc_device *d);
+/* Count a device as closed. Return: whether it was the last one. No lock held. */
+bool virtual_put(struct inproc_device *d);
+int inproc_open_virtual(struct pumice_device *dev, u32 number, struct pumice_device **out);
+
+/* device.c */
+/* Allocate a device without GPU, memory and firmware. Return: NULL if out of memory. */
+struct inproc_device *device_create(void);
+void device_destroy(struct inproc_device *d);
 
 /* ram.c */
 int ram_init(struct inproc_device *d, u64 bytes);
@@ -434,6 +481,11 @@ static inline bool space_needs_invalidate(const struct space_change *change)
 
 /* fw.c */
 int fw_init(struct inproc_device *d, const char *path, char *error, size_t error_bytes);
+/* Connect a virtual GPU other than 0 to the firmware, and disconnect it. */
+int fw_connect(struct inproc_device *d, char *error, size_t error_bytes);
+void fw_disconnect(struct inproc_device *d);
+/* Return the reason why the firmware does not serve this device anymore, or NULL. */
+const char *fw_stopped(struct inproc_device *d);
 void fw_fini(struct inproc_device *d);
 int fw_buffer_create(struct inproc_device *d, u64 bytes, struct fw_buffer *buffer);
 void fw_buffer_destroy(struct inproc_device *d, struct fw_buffer *buffer);

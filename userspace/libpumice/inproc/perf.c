@@ -201,16 +201,16 @@ int inproc_perfmon_read(struct pumice_perfmon *base, u32 flags, u64 *values)
 	return err;
 }
 
-/* The lock protects the selection, which only this function uses. */
+/* The lock protects the selection, which only this function uses, on any virtual GPU. */
 int inproc_hierarchy_row(struct pumice_device *dev, u32 row, u64 *value)
 {
 	struct inproc_device *d = inproc_device(dev);
 	u32 n;
 
-	pthread_mutex_lock(&d->lock);
+	virtual_run_lock(d);
 	pumice_gpu_mmio_write(d->gpu, 0, PUMICE_HIER_SELECT, row, 4);
 	for (n = 0; n < PUMICE_HIER_VALUE_COUNT; n++)
 		value[n] = pumice_gpu_mmio_read(d->gpu, 0, PUMICE_HIER_VALUE(n), 8);
-	pthread_mutex_unlock(&d->lock);
+	virtual_run_unlock(d);
 	return 0;
 }

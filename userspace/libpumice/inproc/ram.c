@@ -2,7 +2,7 @@
 /*
  * In-process backend: the memory of the GPU's machine.
  *
- * One reservation of address space, whose pages are allocated
+ * One reservation of address space for each virtual GPU, whose pages are allocated
  * on first access. A memory object is contiguous, so that it
  * can be mapped with the largest pages. Freed memory is
  * discarded, so that it is zero when it is allocated again.
@@ -15,7 +15,6 @@
 
 int ram_init(struct inproc_device *d, u64 bytes)
 {
-	struct pumice_mem_region map = { .addr = RAM_BASE, .size = bytes };
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	int err;
@@ -25,12 +24,10 @@ int ram_init(struct inproc_device *d, u64 bytes)
 	/* Use large pages of the host if available; this affects speed only. */
 	madvise(p, bytes, MADV_HUGEPAGE);
 	d->ram = p;
+	d->ram_base = RAM_BASE + d->os * RAM_DISTANCE;
 	d->ram_bytes = bytes;
-	err = extents_init(&d->ram_free, RAM_BASE, bytes);
-	if (err)
-		return err;
-	map.host = p;
-	return pumice_gpu_set_memory(d->gpu, &map, 1);
+	err = extents_init(&d->ram_free, d->ram_base, bytes);
+	return err ? err : virtual_set_memory(d);
 }
 
 void ram_fini(struct inproc_device *d)
@@ -53,7 +50,7 @@ void ram_free(struct inproc_device *d, u64 bus, u64 bytes)
 
 void *ram_cpu(struct inproc_device *d, u64 bus)
 {
-	return d->ram + (bus - RAM_BASE);
+	return d->ram + (bus - d->ram_base);
 }
 
 struct memory *memory_create(struct inproc_device *d, u64 bytes)

@@ -34,6 +34,11 @@ int inproc_trace_open(struct pumice_device *dev, u32 entries, struct pumice_trac
 	struct inproc_trace *t = calloc(1, sizeof(*t));
 	int err = 0;
 
+	if (d->os) {
+		free(t);
+		return fail(dev, EOPNOTSUPP, "trace: virtual GPU %u has none; the trace of number 0 "
+			    "has the events of all", d->os);
+	}
 	if (!t)
 		return fail(dev, ENOMEM, "trace: out of memory");
 	t->base.dev = dev;

@@ -21,7 +21,7 @@
 
 bool watch_enabled(const struct inproc_device *d)
 {
-	return d->job_timeout_ms && !d->gdb;
+	return d->job_timeout_ms && !d->first->debugged;
 }
 
 /*

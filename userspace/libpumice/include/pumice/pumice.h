@@ -74,7 +74,9 @@ struct pumice_trace;
  *       are dispatched to a core at a time), cdm-share, vdm-share, pdm-share, rdm-share (of the
  *       USCs while two data masters have jobs, in 1/256; 255: all), dms-policy (which of them wait
  *       for others: graphics, round-robin, or an order such as cdm-vdm-pdm), job-timeout-ms (30000:
- *       a job that has run for longer is killed inside waits; 0: none), attach (1: other processes
+ *       a job that has run for longer is killed inside waits; 0: none), virtual-gpus (1 to 8:
+ *       pumice_device_open_virtual() opens those other than 0), hold-us (10000000: for so long a
+ *       job may hold a data master that another virtual GPU waits for), attach (1: other processes
  *       of the user can observe it), fw-gdb=PATH (GDB's socket; threads=1 or more), late=early,
  *       data or poison (when data of loads arrive; poison: a use without a wait faults; default:
  *       PUMICE_LATE of the environment, else early), mode=fast or counted (each request to memory
@@ -95,6 +97,27 @@ struct pumice_trace;
  */
 int pumice_device_open(const char *name, struct pumice_device **dev, char *error,
 		       size_t error_bytes);
+
+/**
+ * pumice_device_open_virtual - open a further virtual GPU of a GPU in this process.
+ * @dev: a device that was opened as "inproc:virtual-gpus=N", or another virtual GPU of it
+ * @number: 1 to N - 1; each can be open once
+ * @out: out
+ *
+ * It is a device with memory, address spaces, contexts and a connection to the firmware of its own,
+ * with the sizes and time-outs of @dev: errors of its user do not affect others. The GPU runs jobs
+ * of all virtual GPUs in turn. Objects of one device cannot be used with another. Devices may be
+ * closed in any order. Key hold-us of @dev: a job that cannot be switched out, and has
+ * held the GPU for so long while another virtual GPU waits, is killed with its context, which is
+ * then guilty.
+ *
+ * Since 0.5.
+ *
+ * Return: 0; -EINVAL for a number that is not active, -EBUSY if it is open, -EOPNOTSUPP for other
+ * devices, -ENOMEM, -ENODEV if the firmware does not respond.
+ */
+int pumice_device_open_virtual(struct pumice_device *dev, uint32_t number,
+			       struct pumice_device **out);
 
 /** pumice_device_close - close a device whose objects have all been destroyed. */
 void pumice_device_close(struct pumice_device *dev);
