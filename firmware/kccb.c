@@ -12,6 +12,7 @@
  * context of low priority.
  */
 #include "caches.h"
+#include "cccb.h"
 #include "csr.h"
 #include "freelist.h"
 #include "fwccb.h"
@@ -169,7 +170,7 @@ static enum fwif_status do_free_list_grown(const struct fwif_kccb_cmd *cmd)
 
 static enum fwif_status do_scene_release(const struct fwif_kccb_cmd *cmd)
 {
-	if (!window_valid(cmd->object, PUMICE_SCENE_WORDS * 4, 16))
+	if (!window_valid(cmd->object, SCENE_BYTES, 16))
 		return FWIF_STATUS_INVALID;
 	if (context_uses_scene(cmd->object))
 		return FWIF_STATUS_BUSY;

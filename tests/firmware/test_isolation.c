@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A hostile virtual GPU does not reach the memory of the next one, nor its interrupts: number 1
+ * attacks, number 2 has the part of context 0 that follows.
+ */
+#include <string.h>
+
+#include "fixture.h"
+
+#define EDGE	(2ull * PUMICE_OS_PART_SIZE)	/* between their parts */
+#define PAGE	4096u
+
+struct neighbours {
+	struct fixture *r, *guest, *victim;
+	u8 *last;	/* page of number 1 before the edge */
+	u32 *first;	/* of number 2 after it */
+	u32 before[PAGE / 4];
+};
+
+static void *page_at(struct fixture *r, u64 addr)
+{
+	struct pumice_mmu_pt_entry pt;
+
+	testmem_map(r->tm, 0, addr, PAGE, PUMICE_PAGE_SIZE_4K, 0);
+	pumice_mmu_pt_entry_unpack64(*testmem_pt_entry(r->tm, 0, addr), &pt);
+	return testmem_host(r->tm, pt.addr);
+}
+
+/* @minor: version of the interface of number 1's driver */
+static void create(struct neighbours *n, u32 minor)
+{
+	n->r = fx_booted_oses(3);
+	n->guest = fx_guest(n->r, 1);
+	n->victim = fx_guest(n->r, 2);
+	n->last = page_at(n->guest, EDGE - PAGE);
+	n->first = page_at(n->victim, EDGE);
+	n->guest->boot->version = FWIF_VERSION_MAJOR << 16 | minor;
+	assert_int_equal(fx_connect(n->guest), FWIF_STATE_READY);
+	assert_int_equal(fx_connect(n->victim), FWIF_STATE_READY);
+}
+
+static void note_victim(struct neighbours *n)
+{
+	memcpy(n->before, n->first, PAGE);
+}
+
+static void assert_victim_is_unchanged(struct neighbours *n)
+{
+	assert_memory_equal(n->before, n->first, PAGE);
+	fx_destroy(n->r);
+}
+
+/* Return the fw address of a list of which all pages are allocated. */
+static u32 put_list(struct fixture *r)
+{
+	struct pumice_free_list list = {
+		.base = 0x300000, .pages = 10, .head = PUMICE_PM_NO_PAGE, .fresh = 10,
+		.max_pages = 40,
+	};
+	u32 addr, i, *words, *links = fx_fw_alloc(r, 40 * 4, &addr);
+
+	for (i = 0; i < 40; i++)
+		links[i] = PUMICE_PM_NO_PAGE;
+	list.links = addr;
+	words = fx_fw_alloc(r, PUMICE_FREE_LIST_WORDS * 4, &addr);
+	pumice_free_list_pack(words, &list);
+	return addr;
+}
+
+static void a_released_scene_ends_in_its_virtual_gpu(void **state)
+{
+	struct pumice_scene scene = { .width = 64, .height = 64, .cores = 1,
+				      .regions = 0x100000 };
+	struct fwif_kccb_cmd cmd = { .type = FWIF_KCCB_SCENE_RELEASE };
+	struct neighbours n;
+	u32 i;
+
+	(void)state;
+	create(&n, FWIF_VERSION_MINOR);
+	cmd.object = (u32)EDGE - 4 * PUMICE_SCENE_WORDS;
+	scene.free_list0 = put_list(n.guest);
+	pumice_scene_pack((u32 *)(n.last + PAGE - 4 * PUMICE_SCENE_WORDS), &scene);
+	/* Valid as a chain of one page, and as chains without pages. */
+	for (i = 0; i < 128; i += PUMICE_SCENE_CHAIN_WORDS) {
+		struct pumice_scene_chain chain = {
+			.head = i ? PUMICE_PM_NO_PAGE : 3, .tail = i ? PUMICE_PM_NO_PAGE : 3,
+			.pages = !i,
+		};
+
+		pumice_scene_chain_pack(n.first + i, &chain);
+	}
+	note_victim(&n);
+	assert_int_equal(fx_call(n.guest, &cmd), FWIF_STATUS_INVALID);
+	assert_victim_is_unchanged(&n);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_released_scene_ends_in_its_virtual_gpu),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
