@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fixture.h"
+#include "perf.h"
 
 #define EDGE	(2ull * PUMICE_OS_PART_SIZE)	/* between their parts */
 #define PAGE	4096u
@@ -94,10 +95,44 @@ static void a_released_scene_ends_in_its_virtual_gpu(void **state)
 	assert_victim_is_unchanged(&n);
 }
 
+/*
+ * Sizes depend on the version, which is read once. An access to memory of the victim would fail, as
+ * it has none there, and the counters would be lost.
+ */
+static void counters_end_in_their_virtual_gpu(void **state)
+{
+	struct neighbours n;
+	struct fx_context c;
+	const u64 *counter;
+	struct fx_vm vm;
+
+	(void)state;
+	create(&n, 7);
+	*testmem_pt_entry(n.victim->tm, 0, EDGE) = 0;
+	note_victim(&n);
+	fx_vm(n.guest, &vm);
+	fx_vm_groups(&vm, 60000, 400, false);
+	fx_context(n.guest, &vm, 1, &c);
+	fx_compute_perf(&c, FX_STREAM_VA, 1, (u32)EDGE - FWIF_PERF_BYTES_1_7);
+	counter = (const u64 *)(const void *)(n.last + PAGE - FWIF_PERF_BYTES_1_7);
+	fx_put_kick(n.guest, &c);
+	fx_kick(n.guest);
+	fx_steps(n.r, 300);
+	assert_int_equal(n.guest->boot->jobs_started, 1);
+	assert_int_equal(n.guest->boot->jobs_done, 0);
+	n.guest->boot->version = FWIF_VERSION;
+	fx_finish(n.r);
+	assert_int_equal(fx_result(&c, 1)->fault, PUMICE_FAULT_NONE);
+	assert_int_equal(fx_result(&c, 1)->groups, 60000);
+	assert_int_equal(counter[PUMICE_PERF_CDM_GROUPS], 60000);
+	assert_victim_is_unchanged(&n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_released_scene_ends_in_its_virtual_gpu),
+		cmocka_unit_test(counters_end_in_their_virtual_gpu),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
