@@ -175,8 +175,10 @@ static enum fwif_status do_scene_release(const struct fwif_kccb_cmd *cmd)
 	if (context_uses_scene(cmd->object))
 		return FWIF_STATUS_BUSY;
 	freelist_cancel_scene(cmd->object);
+	partial_count_freed(os_number);
 	/* Every write releases a scene: write only the low half, which is not 0. */
 	reg_write(PUMICE_PM_RELEASE, cmd->object);
+	freelist_count_freed(os_number);
 	/* The host may free scene and lists now, and tables in pages of lists, which it changed. */
 	caches_flush_shared();
 	caches_flush_tables();

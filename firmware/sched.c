@@ -32,6 +32,7 @@
 #include "cccb.h"
 #include "csr.h"
 #include "dm.h"
+#include "freelist.h"
 #include "fwccb.h"
 #include "log.h"
 #include "minmax.h"
@@ -294,6 +295,14 @@ static struct context *holder(u32 dm)
 	return dm_running(dm);
 }
 
+/* Return the time since which its holder holds a data master. */
+static u64 held_since(u32 dm)
+{
+	if (dm == FWIF_DM_PDM && partial_on_pdm())
+		return partial_render_start();
+	return dm_slice_start(dm);
+}
+
 /* Return the time since which a virtual GPU other than this one waits for a data master. */
 static u64 waited_for_since(u32 dm, u32 os)
 {
@@ -333,7 +342,7 @@ static u64 review_hold(u32 dm)
 	since = waited_for_since(dm, c->os);
 	if (since == NEVER)
 		return NEVER;
-	end = max_u64(since, dm_slice_start(c->dm)) + hold_ticks();
+	end = max_u64(since, held_since(dm)) + hold_ticks();
 	if (end > clock_now())
 		return end;
 	os_select(c->os);
@@ -505,8 +514,10 @@ void sched_job_ended(u32 dm, bool aborted)
 	account(c, &result);
 	cccb_job_ended(c, &result);
 	advance(c);
-	if (dm == FWIF_DM_PDM)
-		partial_pdm_free();
+	if (dm == FWIF_DM_PDM) {
+		freelist_count_freed(c->os);
+		partial_pdm_free(c->os);
+	}
 	sched_start_next();
 }
 
@@ -574,6 +585,8 @@ void sched_kill(struct context *c)
 	case PLACE_READY:
 		context_list_remove(&ready_of(c)[c->priority], c);
 		to_check(c);
+		if (c->dm == FWIF_DM_PDM)
+			partial_fragment_removed(c->os);
 		break;
 	case PLACE_RUNNING:
 		stuck_capture(c, c->dm == FWIF_DM_VDM && partial_on_pdm());
