@@ -20,7 +20,7 @@
  * Virtual GPUs are served in turn on each data master; priorities apply within each. A job that
  * cannot be switched out, and holds a data master that another virtual GPU has waited for for the
  * time of FWIF_OS_HOLD_US, is killed with its context: no virtual GPU depends on the host of
- * another.
+ * another. So is one that keeps a job of another virtual GPU from all USCs: starve.c.
  *
  * Limits: a compute job is switched out at a work-group boundary. A job whose
  * work-groups do not end, or a job of another data master that does not end, keeps
@@ -40,6 +40,7 @@
 #include "os.h"
 #include "partial.h"
 #include "sched.h"
+#include "starve.h"
 #include "stuck.h"
 #include "ufo.h"
 
@@ -298,9 +299,11 @@ static struct context *holder(u32 dm)
 /* Return the time since which its holder holds a data master. */
 static u64 held_since(u32 dm)
 {
+	u64 start = dm_slice_start(dm);
+
 	if (dm == FWIF_DM_PDM && partial_on_pdm())
-		return partial_render_start();
-	return dm_slice_start(dm);
+		start = partial_render_start();
+	return max_u64(start, starve_ended(dm));
 }
 
 /* Return the time since which a virtual GPU other than this one waits for a data master. */
@@ -328,13 +331,21 @@ static u64 hold_ticks(void)
 	return (u64)(us ? us : FWIF_OS_HOLD_US) * TICKS_PER_US;
 }
 
+/* Kill a context that another virtual GPU has waited for for too long. */
+static void kill_holder(struct context *c)
+{
+	os_select(c->os);
+	log_event(FWIF_LOG_OS_HOLD, c->id, c->seqno, us_of(hold_ticks()));
+	sched_kill(c);
+}
+
 /*
  * Kill the job on a data master if it has held it for too long; else return the time at which that
  * will be so, or NEVER.
  */
-static u64 review_hold(u32 dm)
+static u64 review_hold(struct context *const *holders, u32 dm)
 {
-	struct context *c = holder(dm);
+	struct context *c = holders[dm];
 	u64 since, end;
 
 	if (!c || context_is_dead(c))
@@ -343,22 +354,31 @@ static u64 review_hold(u32 dm)
 	if (since == NEVER)
 		return NEVER;
 	end = max_u64(since, held_since(dm)) + hold_ticks();
+	/* Until that job is killed, or this one had its time twice. */
+	if (end <= clock_now() && starve_is_kept(holders, dm))
+		end += hold_ticks();
 	if (end > clock_now())
 		return end;
-	os_select(c->os);
-	log_event(FWIF_LOG_OS_HOLD, c->id, c->seqno, us_of(hold_ticks()));
-	sched_kill(c);
+	kill_holder(c);
 	return NEVER;
 }
 
 /* Review all data masters; return the time of the next review. */
 static u64 review_holds(void)
 {
+	struct context *holders[FWIF_DM_COUNT], *keeper;
 	u64 next = NEVER;
 	u32 dm;
 
-	for (dm = 0; dm < FWIF_DM_COUNT && os_count() > 1; dm++)
-		next = min_u64(next, review_hold(dm));
+	if (os_count() == 1)
+		return NEVER;
+	for (dm = 0; dm < FWIF_DM_COUNT; dm++)
+		holders[dm] = holder(dm);
+	keeper = starve_review(holders, hold_ticks(), &next);
+	if (keeper)
+		kill_holder(keeper);
+	for (dm = 0; dm < FWIF_DM_COUNT; dm++)
+		next = min_u64(next, review_hold(holders, dm));
 	return next;
 }
 
@@ -488,6 +508,8 @@ static struct context *end_slice(u32 dm)
 {
 	struct context *c = dm_running(dm);
 
+	if (os_count() > 1)
+		starve_observe(dm, c);
 	master[dm].boosted = false;
 	if (dm == FWIF_DM_CDM)
 		switching_out = false;
@@ -505,6 +527,7 @@ void sched_job_ended(u32 dm, bool aborted)
 
 	if (!c)
 		return;
+	starve_progress(dm);
 	caches_end(c, mmu_find(c));
 	dm_result(c, aborted, &result);
 	if (aborted)
@@ -554,6 +577,7 @@ void sched_pdm_ended(bool aborted)
 		sched_job_ended(FWIF_DM_PDM, aborted);
 		return;
 	}
+	starve_progress(FWIF_DM_PDM);
 	partial_pdm_ended(aborted);
 	sched_start_next();
 }

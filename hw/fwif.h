@@ -143,8 +143,9 @@ struct fwif_boot {
 	u32 dms_policy;
 	/*
 	 * Of virtual GPU 0, for all: microseconds for which a job that cannot be switched out may
-	 * hold a data master that another virtual GPU waits for; then its context is killed. 0 is
-	 * FWIF_OS_HOLD_US. May change at run time. Since version 1.13.
+	 * hold a data master that another virtual GPU waits for, or keep a job of another one from
+	 * all USCs; then its context is killed. 0 is FWIF_OS_HOLD_US. May change at run time. Since
+	 * version 1.13.
 	 */
 	u32 os_hold_us;
 
