@@ -385,6 +385,7 @@ static u64 review_holds(void)
 void sched_review(void)
 {
 	const struct context *running = dm_running(FWIF_DM_CDM);
+	const u32 os = os_number;
 	u64 deadline = NEVER;
 
 	if (running && running->save && !switching_out) {
@@ -397,6 +398,8 @@ void sched_review(void)
 		}
 	}
 	set_timer(min_u64(deadline, review_holds()));
+	/* Commands of one virtual GPU end slices and holds of others. */
+	os_select(os);
 }
 
 /* Select the highest priority, unless a context of a lower one is starved. */

@@ -10,6 +10,7 @@
 
 #define EDGE	(2ull * PUMICE_OS_PART_SIZE)	/* between their parts */
 #define PAGE	4096u
+#define PRIORITIES	4000u	/* commands; a few of them are at the end of a slice */
 
 struct neighbours {
 	struct fixture *r, *guest, *victim;
@@ -128,11 +129,59 @@ static void counters_end_in_their_virtual_gpu(void **state)
 	assert_victim_is_unchanged(&n);
 }
 
+/*
+ * Slices of both alternate. CONTEXT_PRIORITY reviews the slice, so its end can fall into the
+ * command itself, for a few of PRIORITIES commands.
+ */
+static void a_command_raises_the_interrupt_of_its_sender(void **state)
+{
+	struct fwif_kccb_cmd cmd = { .type = FWIF_KCCB_CONTEXT_PRIORITY };
+	struct fx_context c[2], idle;
+	struct fixture *of[2];
+	struct fx_vm vm[2];
+	u32 n, i, entry;
+
+	(void)state;
+	of[0] = fx_booted_oses(2);
+	of[1] = fx_guest(of[0], 1);
+	of[0]->boot->slice_us = FWIF_SLICE_MIN_US;
+	assert_int_equal(fx_connect(of[1]), FWIF_STATE_READY);
+	for (i = 0; i < 2; i++) {
+		fx_vm(of[i], &vm[i]);
+		fx_vm_groups(&vm[i], 60000000, 40, false);
+		fx_context(of[i], &vm[i], 1, &c[i]);
+		fx_compute(&c[i], FX_STREAM_VA, 1);
+		fx_put_kick(of[i], &c[i]);
+		fx_kick(of[i]);
+	}
+	fx_context(of[1], &vm[1], 1, &idle);
+	assert_int_equal(fx_call_context(of[1], FWIF_KCCB_KICK, &idle), FWIF_STATUS_OK);
+	cmd.context = idle.addr;
+	for (n = 0; n < PRIORITIES; n++) {
+		const u32 commands = of[0]->boot->commands;
+
+		pumice_gpu_mmio_write(of[0]->gpu, 1, PUMICE_OS_IRQ_CLEAR,
+				      PUMICE_OS_IRQ_CLEAR__FW__MASK, 4);
+		cmd.priority = n % 2;
+		of[0]->clock += n * 7919 % 2000;
+		entry = fx_put(of[1], &cmd);
+		fx_kick(of[1]);
+		while (of[1]->kccb_status[entry] == FWIF_STATUS_PENDING)
+			fx_steps(of[0], 1);
+		fx_steps(of[0], 20 + n * 31 % 40);
+		assert_int_equal(of[0]->boot->commands, commands);
+		assert_true(fx_reg(of[1], PUMICE_OS_IRQ_STATUS) &
+			    PUMICE_OS_IRQ_STATUS__FW__MASK);
+	}
+	fx_destroy(of[0]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_released_scene_ends_in_its_virtual_gpu),
 		cmocka_unit_test(counters_end_in_their_virtual_gpu),
+		cmocka_unit_test(a_command_raises_the_interrupt_of_its_sender),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
