@@ -10,6 +10,7 @@
  */
 #include "boot.h"
 #include "bus.h"
+#include "caches.h"
 #include "connect.h"
 #include "context.h"
 #include "csr.h"
@@ -67,6 +68,9 @@ static void release(void)
 	context_release_all();
 	mmu_release_all();
 	freelist_forget(window_part.first, window_part.bytes);
+	/* Its host may free all memory now, also scenes and tables of VMs that are not bound. */
+	caches_flush_shared();
+	caches_flush_tables();
 	attach(NULL);
 	boot_end();
 	log_ended(os_number);

@@ -637,6 +637,20 @@ static void a_job_that_is_killed_while_it_is_switched_out_is_cleaned(void **stat
 	assert_int_not_equal(record[0].result, 2);
 }
 
+/* Of scenes and lists in its part, and of tables, though no VM is bound. */
+static void a_disconnected_virtual_gpu_leaves_no_lines(void **state)
+{
+	struct fixture *r = fx_booted_oses(2), *guest = fx_guest(r, 1);
+
+	(void)state;
+	assert_int_equal(fx_connect(guest), FWIF_STATE_READY);
+	records = 0;
+	assert_int_equal(fx_disconnect(guest), FWIF_STATE_OFF);
+	assert_int_equal(count(PUMICE_SLC_OP, FLUSH | SCOPE(SYSTEM)), 1);
+	assert_int_equal(count(PUMICE_SLC_OP, FLUSH | SCOPE(SYSTEM) | CTX(TABLES)), 1);
+	fx_destroy(r);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -647,6 +661,7 @@ int main(void)
 		TEST(failed_jobs_are_cleaned_before_they_are_reported),
 		TEST(refused_geometry_jobs_have_the_operations_of_their_start),
 		cmocka_unit_test(jobs_of_older_hosts_have_all_operations),
+		cmocka_unit_test(a_disconnected_virtual_gpu_leaves_no_lines),
 		TEST(wrong_flags_break_the_context),
 		TEST(older_devices_get_no_operations),
 		TEST(changed_mappings_leave_no_stale_lines),
