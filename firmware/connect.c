@@ -62,11 +62,10 @@ static void log_ended(u32 os)
 	os_select(os);
 }
 
-/* Release everything of the selected virtual GPU, which has no job. */
+/* Release everything of the selected virtual GPU, which has neither jobs nor MMU contexts. */
 static void release(void)
 {
 	context_release_all();
-	mmu_release_all();
 	freelist_forget(window_part.first, window_part.bytes);
 	/* Its host may free all memory now, also scenes and tables of VMs that are not bound. */
 	caches_flush_shared();
@@ -97,6 +96,9 @@ static void advance(struct connection *c)
 		end();
 	}
 	if (c->state == ENDING && !context_any_work(os_number)) {
+		/* One in each pass: their lines are flushed, and interrupts are off. */
+		if (mmu_release_next())
+			return;
 		release();
 		c->state = lost ? REFUSED : OFF;
 	}
