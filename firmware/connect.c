@@ -16,6 +16,7 @@
 #include "csr.h"
 #include "freelist.h"
 #include "fwccb.h"
+#include "irq.h"
 #include "kccb.h"
 #include "log.h"
 #include "mmu.h"
@@ -91,6 +92,8 @@ static void advance(struct connection *c)
 	bool wanted = ctrl & PUMICE_IC_OS_CTRL__CONNECT__MASK, lost = os_lost(os_number);
 
 	os_clear_changed(os_number);
+	/* A later event sets the change again, and its cause is read afterwards. */
+	irq_listen(os_number);
 	if (c->state == ON && (lost || !wanted || connects != c->connects)) {
 		c->state = ENDING;
 		end();
