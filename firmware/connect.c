@@ -111,6 +111,9 @@ static void advance(struct connection *c)
 		c->connects = connects;
 		c->state = connect() ? ON : REFUSED;
 	}
+	/* Its memory is not used. The device ignores this if another connection was requested. */
+	if (c->state == OFF || c->state == REFUSED)
+		reg_write(PUMICE_IC_OS_CTRL(os_number), 0);
 }
 
 /* Return whether the state of a virtual GPU may change. */

@@ -18,7 +18,9 @@
  * its own, and all that it passes to the firmware is there; so it cannot name objects of another.
  * Number 0 boots the firmware. The others connect by registers of their page, OS_CATALOGUE,
  * OS_BOOT_ARG and OS_CTRL; the firmware replies in the boot structure's state as at boot. After it
- * has disconnected, OFF is written there, and nothing of that virtual GPU is used anymore.
+ * has disconnected, OFF is written there, and nothing of that virtual GPU is used anymore. A host
+ * that may have been connected before its own reset writes 0 to OS_CTRL and waits until
+ * CONNECTED of it is 0 before it changes OS_CATALOGUE.
  *
  * Source: document 000, "Firmware Processor" and "Device Driver".
  */

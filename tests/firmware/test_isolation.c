@@ -176,12 +176,57 @@ static void a_command_raises_the_interrupt_of_its_sender(void **state)
 	fx_destroy(of[0]);
 }
 
+static bool is_connected(struct fixture *guest)
+{
+	return fx_reg(guest, PUMICE_OS_CTRL) & PUMICE_OS_CTRL__CONNECTED__MASK;
+}
+
+/* As a guest that was reset, and does not have the memory of its former connection. */
+static void a_guest_waits_for_the_end_of_its_former_connection(void **state)
+{
+	struct fixture *r = fx_booted_oses(2), *guest = fx_guest(r, 1);
+	struct fx_context c;
+	struct fx_vm vm;
+
+	(void)state;
+	assert_false(is_connected(guest));
+	assert_int_equal(fx_connect(guest), FWIF_STATE_READY);
+	fx_vm(guest, &vm);
+	fx_vm_endless(&vm);
+	fx_context(guest, &vm, 1, &c);
+	fx_compute(&c, FX_STREAM_VA, 1);
+	fx_put_kick(guest, &c);
+	fx_kick(guest);
+	fx_run(r);
+	assert_true(is_connected(guest));
+	pumice_gpu_mmio_write(r->gpu, 1, PUMICE_OS_CTRL, 0, 4);
+	while (is_connected(guest)) {
+		/* The job's result and OFF were not written yet, or just now. */
+		assert_true(fx_reg(guest, PUMICE_OS_CTRL) == PUMICE_OS_CTRL__CONNECTED__MASK);
+		fx_steps(r, 1);
+	}
+	assert_int_equal(fx_result(&c, 1)->fault, PUMICE_FAULT_KILLED);
+	assert_int_equal(guest->boot->state, FWIF_STATE_OFF);
+	/* Of a connection that ended without a report, too: its memory is lost. */
+	guest->kccb_ring->write = 0;
+	assert_int_equal(fx_connect(guest), FWIF_STATE_READY);
+	pumice_gpu_mmio_write(r->gpu, 1, PUMICE_OS_CATALOGUE, 0, 8);
+	fx_kick(guest);
+	fx_run(r);
+	assert_true(is_connected(guest));
+	pumice_gpu_mmio_write(r->gpu, 1, PUMICE_OS_CTRL, 0, 4);
+	fx_run(r);
+	assert_false(is_connected(guest));
+	fx_destroy(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_released_scene_ends_in_its_virtual_gpu),
 		cmocka_unit_test(counters_end_in_their_virtual_gpu),
 		cmocka_unit_test(a_command_raises_the_interrupt_of_its_sender),
+		cmocka_unit_test(a_guest_waits_for_the_end_of_its_former_connection),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
