@@ -18,6 +18,12 @@
 #include "os.h"
 #include "window.h"
 
+/*
+ * Minor version of each virtual GPU's driver. Sizes depend on it, and the host can write the boot
+ * structure at any time: it is read once, when the virtual GPU connects.
+ */
+static u16 host_minor[PUMICE_OS_COUNT];
+
 /* Lock the processor up: take a trap without a handler. */
 static _Noreturn void lock_up(void)
 {
@@ -160,11 +166,14 @@ static void publish_version(void)
 /* Validate the boot structure and all that it names. */
 static enum fwif_error check_boot(struct fw_rings *rings)
 {
+	const u32 version = fw_boot->version;
+
 	if (fw_boot->magic != FWIF_BOOT_MAGIC)
 		return FWIF_ERROR_MAGIC;
 	publish_version();
-	if (fw_boot->version >> 16 != FWIF_VERSION_MAJOR)
+	if (version >> 16 != FWIF_VERSION_MAJOR)
 		return FWIF_ERROR_VERSION;
+	host_minor[os_number] = (u16)version;
 	if (!device_matches() || refusal_requested())
 		return FWIF_ERROR_DEVICE;
 	return init_rings(rings) ? FWIF_ERROR_NONE : FWIF_ERROR_RING;
@@ -205,7 +214,7 @@ void boot_end(void)
 
 u32 boot_host_minor(void)
 {
-	return fw_boot->version & 0xffff;
+	return host_minor[os_number];
 }
 
 u32 boot_device_minor(void)

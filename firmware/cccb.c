@@ -43,10 +43,6 @@ _Static_assert(__builtin_offsetof(struct fwif_cccb_render, perf) ==
 _Static_assert(__builtin_offsetof(struct fwif_cccb_present, perf) ==
 	       __builtin_offsetof(struct fwif_cccb_compute, perf), "jobs begin alike");
 
-/* A scene and its chains, bytes. */
-#define SCENE_BYTES	(4 * (PUMICE_SCENE_WORDS + PUMICE_SCENE_CHAIN_WORDS * PUMICE_PM_LISTS * \
-			      PUMICE_MACRO_TILES_X * PUMICE_MACRO_TILES_Y))
-
 /* Return the exact size of a command, or 0 for PAD and unknown types. */
 static u32 command_bytes(u32 type)
 {

@@ -4,6 +4,11 @@
 #define FW_CCCB_H
 
 #include "context.h"
+#include "pumice_formats.h"
+
+/* A scene and its chains, bytes. */
+#define SCENE_BYTES	(4 * (PUMICE_SCENE_WORDS + PUMICE_SCENE_CHAIN_WORDS * PUMICE_PM_LISTS * \
+			      PUMICE_MACRO_TILES_X * PUMICE_MACRO_TILES_Y))
 
 /* Result of cccb_advance(). */
 enum cccb_progress {

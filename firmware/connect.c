@@ -10,11 +10,13 @@
  */
 #include "boot.h"
 #include "bus.h"
+#include "caches.h"
 #include "connect.h"
 #include "context.h"
 #include "csr.h"
 #include "freelist.h"
 #include "fwccb.h"
+#include "irq.h"
 #include "kccb.h"
 #include "log.h"
 #include "mmu.h"
@@ -61,12 +63,14 @@ static void log_ended(u32 os)
 	os_select(os);
 }
 
-/* Release everything of the selected virtual GPU, which has no job. */
+/* Release everything of the selected virtual GPU, which has neither jobs nor MMU contexts. */
 static void release(void)
 {
 	context_release_all();
-	mmu_release_all();
 	freelist_forget(window_part.first, window_part.bytes);
+	/* Its host may free all memory now, also scenes and tables of VMs that are not bound. */
+	caches_flush_shared();
+	caches_flush_tables();
 	attach(NULL);
 	boot_end();
 	log_ended(os_number);
@@ -88,11 +92,16 @@ static void advance(struct connection *c)
 	bool wanted = ctrl & PUMICE_IC_OS_CTRL__CONNECT__MASK, lost = os_lost(os_number);
 
 	os_clear_changed(os_number);
+	/* A later event sets the change again, and its cause is read afterwards. */
+	irq_listen(os_number);
 	if (c->state == ON && (lost || !wanted || connects != c->connects)) {
 		c->state = ENDING;
 		end();
 	}
 	if (c->state == ENDING && !context_any_work(os_number)) {
+		/* One in each pass: their lines are flushed, and interrupts are off. */
+		if (mmu_release_next())
+			return;
 		release();
 		c->state = lost ? REFUSED : OFF;
 	}
@@ -102,6 +111,9 @@ static void advance(struct connection *c)
 		c->connects = connects;
 		c->state = connect() ? ON : REFUSED;
 	}
+	/* Its memory is not used. The device ignores this if another connection was requested. */
+	if (c->state == OFF || c->state == REFUSED)
+		reg_write(PUMICE_IC_OS_CTRL(os_number), 0);
 }
 
 /* Return whether the state of a virtual GPU may change. */

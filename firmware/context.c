@@ -63,6 +63,16 @@ bool context_any_work(u32 os)
 	return false;
 }
 
+bool context_any_ready(u32 os, u32 dm)
+{
+	const struct context *c;
+
+	for (c = first_of(os); c < end_of(os); c++)
+		if (c->place == PLACE_READY && c->dm == dm)
+			return true;
+	return false;
+}
+
 void context_release_all(void)
 {
 	struct context *c;

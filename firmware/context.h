@@ -94,6 +94,9 @@ void context_visit_working(void (*visit)(struct context *c));
 /** context_any_work - return whether a context of a virtual GPU has unfinished commands. */
 bool context_any_work(u32 os);
 
+/** context_any_ready - return whether a virtual GPU has ready contexts on a data master. */
+bool context_any_ready(u32 os, u32 dm);
+
 /** context_release_all - release all contexts of the selected virtual GPU; none has work. */
 void context_release_all(void);
 

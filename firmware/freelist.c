@@ -32,6 +32,9 @@
 static u32 open_request[REQUESTS];
 static u32 next_request;
 
+static u64 freed[PUMICE_OS_COUNT];
+static u64 freed_counted;	/* PM_FREED up to which pages are counted there */
+
 bool freelist_valid(u32 list)
 {
 	u32 probe;
@@ -139,7 +142,15 @@ void freelist_low(void)
 	freelist_request(list);
 }
 
-u64 freelist_freed(void)
+void freelist_count_freed(u32 os)
 {
-	return reg_read64_moving(PUMICE_PM_FREED);
+	u64 now = reg_read64_moving(PUMICE_PM_FREED);
+
+	freed[os] += now - freed_counted;
+	freed_counted = now;
+}
+
+u64 freelist_freed(u32 os)
+{
+	return freed[os];
 }

@@ -45,7 +45,10 @@ void freelist_cancel_scene(u32 address);
 /** freelist_low - interrupt task: a list fell below its threshold. */
 void freelist_low(void);
 
-/** freelist_freed - number of pages that were ever freed, on all lists. */
-u64 freelist_freed(void);
+/** freelist_count_freed - count the pages freed since the last call for a virtual GPU. */
+void freelist_count_freed(u32 os);
+
+/** freelist_freed - number of pages that were counted for a virtual GPU. */
+u64 freelist_freed(u32 os);
 
 #endif

@@ -23,12 +23,43 @@
 			 EVENT(PM_LOW) | EVENT(TDM_FLIP) | EVENT(KCCB_SILENT) | \
 			 EVENT(FWCCB_SILENT))
 
+/* Virtual GPUs whose event is enabled. */
+static u32 hosts;
+
+static void enable(void)
+{
+	reg_write(PUMICE_IC_ENABLE, (EVENTS & ~EVENT_HOST) |
+		  PUMICE_FIELD_PREP(PUMICE_IC_ENABLE__HOST, hosts));
+}
+
 void irq_init(void)
 {
 	reg_write(PUMICE_IC_CLEAR, EVENTS & ~EVENT_HOST);
-	reg_write(PUMICE_IC_ENABLE, (EVENTS & ~EVENT_HOST) |
-		  PUMICE_FIELD_PREP(PUMICE_IC_ENABLE__HOST, (1u << os_count()) - 1));
+	hosts = (1u << os_count()) - 1;
+	enable();
 	__asm__ volatile("csrw mie, %0" : : "r"(MIE_MEIE | MIE_MTIE) : "memory");
+}
+
+void irq_listen(u32 os)
+{
+	if (hosts >> os & 1)
+		return;
+	hosts |= 1u << os;
+	enable();
+}
+
+/*
+ * Note the kicks of virtual GPUs. Those other than 0 are not trusted: each raises one interrupt in
+ * a pass of the background loop, which calls irq_listen() before it looks for their work.
+ */
+static void handle_kicks(u32 rang)
+{
+	os_events(rang);
+	rang &= hosts & ~1u;
+	if (!rang)
+		return;
+	hosts &= ~rang;
+	enable();
 }
 
 /*
@@ -68,7 +99,7 @@ void irq_handle(void)
 	u32 pending = reg_read(PUMICE_IC_PENDING) & EVENTS;
 
 	reg_write(PUMICE_IC_CLEAR, pending);
-	os_events((u32)PUMICE_FIELD_GET(PUMICE_IC_PENDING__HOST, pending));
+	handle_kicks((u32)PUMICE_FIELD_GET(PUMICE_IC_PENDING__HOST, pending));
 	inject_silence(pending);
 	if (ended(FWIF_DM_CDM, pending & ENDS(CDM)))
 		sched_job_ended(FWIF_DM_CDM, pending & EVENT(CDM_ABORTED));

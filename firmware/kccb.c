@@ -12,6 +12,7 @@
  * context of low priority.
  */
 #include "caches.h"
+#include "cccb.h"
 #include "csr.h"
 #include "freelist.h"
 #include "fwccb.h"
@@ -169,13 +170,15 @@ static enum fwif_status do_free_list_grown(const struct fwif_kccb_cmd *cmd)
 
 static enum fwif_status do_scene_release(const struct fwif_kccb_cmd *cmd)
 {
-	if (!window_valid(cmd->object, PUMICE_SCENE_WORDS * 4, 16))
+	if (!window_valid(cmd->object, SCENE_BYTES, 16))
 		return FWIF_STATUS_INVALID;
 	if (context_uses_scene(cmd->object))
 		return FWIF_STATUS_BUSY;
 	freelist_cancel_scene(cmd->object);
+	partial_count_freed(os_number);
 	/* Every write releases a scene: write only the low half, which is not 0. */
 	reg_write(PUMICE_PM_RELEASE, cmd->object);
+	freelist_count_freed(os_number);
 	/* The host may free scene and lists now, and tables in pages of lists, which it changed. */
 	caches_flush_shared();
 	caches_flush_tables();

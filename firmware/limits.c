@@ -8,6 +8,9 @@
  * least, and next to the largest pixel outputs on a USC a quarter of the rest; of three, two leave
  * the last one a sixth, and of four, three leave it an eighth. All together may use all.
  *
+ * While several virtual GPUs are connected the load is always that of all four: resources of the
+ * job of one cannot be taken back when that of another starts on a data master that was idle.
+ *
  * The limit of tasks is a share of the slots. The PDS compares it with the tasks that a USC manages
  * for the data master, those without slots too: so it has at most that share of the slots, and the
  * entries beyond the slots are left to others.
@@ -29,6 +32,7 @@
 #define KIB		1024u
 #define ALONE		1u	/* load without limits */
 #define PAIR		2u	/* load for which the shares are specified */
+#define ALL		4u	/* load of all data masters with tasks */
 
 enum { TASKS, UNIFIED, COMMON, LOCAL, RESOURCES };
 
@@ -104,11 +108,27 @@ static u32 share_of(u32 dm, u32 shares)
 	return share ? share : default_share[dm];
 }
 
-/* Return the number of data masters with tasks that have a job, or ALONE if none has. */
+/* Return whether more than one virtual GPU is connected. */
+static bool shared_by_several(void)
+{
+	u32 os;
+
+	for (os = 1; os < os_count(); os++)
+		if (os_connected(os))
+			return true;
+	return false;
+}
+
+/*
+ * Return the number of data masters with tasks that have a job, or ALONE if none has; ALL if
+ * several virtual GPUs are connected.
+ */
 static u32 load_of(u32 masters)
 {
 	u32 load = 0;
 
+	if (shared_by_several())
+		return ALL;
 	for (masters &= ~(1u << FWIF_DM_TDM); masters; masters &= masters - 1)
 		load++;
 	return load ? load : ALONE;

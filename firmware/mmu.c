@@ -3,10 +3,10 @@
  * Assignment of MMU contexts to VMs.
  *
  * There may be more VMs than MMU contexts. A VM keeps its MMU context until
- * another VM needs one; the context whose last job started longest ago is then
- * reassigned and its TLB entries are invalidated. At most one job per data master
- * runs at a time, and a context is bound just before its job starts, so an unused
- * one always exists.
+ * another VM needs one; the context whose last job started longest ago, of the virtual
+ * GPU that has most of them, is then reassigned and its TLB entries are invalidated. At
+ * most one job per data master runs at a time, and a context is bound just before its job
+ * starts, so an unused one always exists.
  *
  * Lines of caches are tagged with the MMU context. When a context is released or reassigned they
  * are written while its translations are still valid, then the tables are dropped from the caches,
@@ -53,15 +53,32 @@ static u32 find(u64 catalogue)
 	return 0;
 }
 
-/* Select a free context, else the least recently used one without a running job. */
+/* Return the virtual GPU of a context that is bound. */
+static u32 os_of(u32 ctx)
+{
+	return (u32)PUMICE_FIELD_GET(PUMICE_MMU_CTX__OS, bound[ctx]);
+}
+
+/*
+ * Select a free context, else one without a running job: of the virtual GPU that has most of these,
+ * so that none evicts all VMs of another, the least recently used one.
+ */
 static u32 select_free(void)
 {
+	u32 number[PUMICE_OS_COUNT] = { 0 };
 	u32 best = 0, i;
 
 	for (i = FIRST; i < PUMICE_MMU_CONTEXTS; i++) {
 		if (!bound[i])
 			return i;
-		if (!users[i] && (!best || starts - used_at[i] > starts - used_at[best]))
+		number[os_of(i)] += !users[i];
+	}
+	for (i = FIRST; i < PUMICE_MMU_CONTEXTS; i++) {
+		const u32 most = best ? number[os_of(best)] : 0;
+
+		if (!users[i] && (number[os_of(i)] > most ||
+				  (number[os_of(i)] == most &&
+				   starts - used_at[i] > starts - used_at[best])))
 			best = i;
 	}
 	return best;
@@ -147,11 +164,15 @@ void mmu_release(u64 catalogue)
 		release(ctx);
 }
 
-void mmu_release_all(void)
+bool mmu_release_next(void)
 {
 	u32 i;
 
-	for (i = FIRST; i < PUMICE_MMU_CONTEXTS; i++)
-		if (bound[i] && PUMICE_FIELD_GET(PUMICE_MMU_CTX__OS, bound[i]) == os_number)
-			release(i);
+	for (i = FIRST; i < PUMICE_MMU_CONTEXTS; i++) {
+		if (!bound[i] || os_of(i) != os_number)
+			continue;
+		release(i);
+		return true;
+	}
+	return false;
 }

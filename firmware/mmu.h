@@ -40,7 +40,11 @@ void mmu_invalidate(u64 catalogue, u64 start, u64 end);
 /** mmu_release - unbind a VM's MMU context, if it has one. No job may use it. */
 void mmu_release(u64 catalogue);
 
-/** mmu_release_all - the same for all VMs of the selected virtual GPU. */
-void mmu_release_all(void);
+/**
+ * mmu_release_next - the same for one VM of the selected virtual GPU.
+ *
+ * Return: false if none has an MMU context.
+ */
+bool mmu_release_next(void);
 
 #endif

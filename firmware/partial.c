@@ -37,6 +37,7 @@ static u32 requested;			/* the list that was requested to grow last */
 static u64 groups_at_stop;
 static bool waited, rendered;
 
+static u64 render_start;		/* GPU clock at the start of the last partial render */
 static bool killed;			/* while RENDERING: the VDM is aborted after the PDM */
 static struct fwif_job_result failure;	/* the fault for which the job is aborted, if any */
 
@@ -68,6 +69,7 @@ static void fail(enum pumice_fault fault)
 static void render(void)
 {
 	enter(RENDERING);
+	render_start = clock_now();
 	dm_partial_start(job);
 }
 
@@ -91,18 +93,35 @@ static bool has_pending_deps(void)
 	return job->before && ufo_check(job->before, job->before_value) == UFO_WAITING;
 }
 
-/* Return whether a fragment job of the same virtual GPU runs: no other frees pages of the lists. */
+/*
+ * Return whether a fragment job of the same virtual GPU runs, or will run after those of others: no
+ * other frees pages of the lists.
+ */
 static bool fragment_job_runs(void)
 {
 	const struct context *c = dm_running(FWIF_DM_PDM);
 
-	return c && c->os == job->os;
+	return (c && c->os == job->os) || context_any_ready(job->os, FWIF_DM_PDM);
+}
+
+void partial_count_freed(u32 os)
+{
+	const struct context *c = state == RENDERING ? job : dm_running(FWIF_DM_PDM);
+
+	freelist_count_freed(c ? c->os : os);
+}
+
+/* Return whether pages were freed since the stall that may be of the job's lists. */
+static bool pages_freed(void)
+{
+	partial_count_freed(job->os);
+	return freelist_freed(job->os) != freed_at_stop;
 }
 
 /* No list can grow: wait for pages of other jobs, or do a partial render. */
 static void on_grow_failed(void)
 {
-	if (freelist_freed() != freed_at_stop) {
+	if (pages_freed()) {
 		resume();
 	} else if (has_pending_deps() || (fragment_job_runs() && (!waited || rendered))) {
 		waited = true;
@@ -156,7 +175,8 @@ static void handle_stall(void)
 	}
 	log_event(FWIF_LOG_PAGES_STALL, job->id, job->seqno, 0);
 	groups_at_stop = groups;
-	freed_at_stop = freelist_freed();
+	partial_count_freed(job->os);
+	freed_at_stop = freelist_freed(job->os);
 	find_lists();
 	request_pages();
 }
@@ -203,6 +223,11 @@ bool partial_on_pdm(void)
 	return state == RENDERING;
 }
 
+u64 partial_render_start(void)
+{
+	return render_start;
+}
+
 static void count_partial(void)
 {
 	job->partials++;
@@ -216,6 +241,7 @@ void partial_pdm_ended(bool aborted)
 	struct fwif_job_result r = { .fault = 0 };
 
 	os_select(job->os);
+	partial_count_freed(job->os);
 	dm_fault(FWIF_DM_PDM, &r);
 	if (killed || aborted) {
 		enter(RUNNING);
@@ -230,14 +256,15 @@ void partial_pdm_ended(bool aborted)
 	}
 }
 
-void partial_pdm_free(void)
+void partial_pdm_free(u32 os)
 {
 	if (job)
 		os_select(job->os);
 	switch (state) {
 	case GROWING:
 	case WAITING:
-		resume();
+		if (os == job->os)
+			resume();
 		break;
 	case QUEUED:
 		render();
@@ -245,6 +272,12 @@ void partial_pdm_free(void)
 	default:
 		break;
 	}
+}
+
+void partial_fragment_removed(u32 os)
+{
+	if (state == WAITING && os == job->os && !fragment_job_runs())
+		resume();
 }
 
 struct context *partial_waits_for_pdm(void)

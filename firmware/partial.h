@@ -20,11 +20,29 @@ bool partial_wants_pdm(void);
 /** partial_on_pdm - return whether the PDM runs a partial render. */
 bool partial_on_pdm(void);
 
+/** partial_render_start - return the GPU clock when the last partial render began. */
+u64 partial_render_start(void);
+
 /** partial_pdm_ended - interrupt task: continue the geometry job after its partial render. */
 void partial_pdm_ended(bool aborted);
 
-/** partial_pdm_free - start a queued partial render, after the end of a fragment job. */
-void partial_pdm_free(void);
+/**
+ * partial_pdm_free - start a queued partial render, after the end of a fragment job, or resume a
+ * job that waits for pages of its virtual GPU. @os: virtual GPU of the fragment job
+ */
+void partial_pdm_free(u32 os);
+
+/**
+ * partial_count_freed - count the pages freed so far for the virtual GPU whose job is on the PDM:
+ * no other job frees pages while it runs. @os: that to count them for if the PDM is idle
+ */
+void partial_count_freed(u32 os);
+
+/**
+ * partial_fragment_removed - resume a job that waits for the pages of fragment jobs, if there is
+ * none. @os: virtual GPU of a ready fragment job that was removed, which is selected
+ */
+void partial_fragment_removed(u32 os);
 
 /** partial_waits_for_pdm - return the context whose partial render waits for the PDM, or NULL. */
 struct context *partial_waits_for_pdm(void);

@@ -20,7 +20,7 @@
  * Virtual GPUs are served in turn on each data master; priorities apply within each. A job that
  * cannot be switched out, and holds a data master that another virtual GPU has waited for for the
  * time of FWIF_OS_HOLD_US, is killed with its context: no virtual GPU depends on the host of
- * another.
+ * another. So is one that keeps a job of another virtual GPU from all USCs: starve.c.
  *
  * Limits: a compute job is switched out at a work-group boundary. A job whose
  * work-groups do not end, or a job of another data master that does not end, keeps
@@ -32,6 +32,7 @@
 #include "cccb.h"
 #include "csr.h"
 #include "dm.h"
+#include "freelist.h"
 #include "fwccb.h"
 #include "log.h"
 #include "minmax.h"
@@ -39,6 +40,7 @@
 #include "os.h"
 #include "partial.h"
 #include "sched.h"
+#include "starve.h"
 #include "stuck.h"
 #include "ufo.h"
 
@@ -294,6 +296,16 @@ static struct context *holder(u32 dm)
 	return dm_running(dm);
 }
 
+/* Return the time since which its holder holds a data master. */
+static u64 held_since(u32 dm)
+{
+	u64 start = dm_slice_start(dm);
+
+	if (dm == FWIF_DM_PDM && partial_on_pdm())
+		start = partial_render_start();
+	return max_u64(start, starve_ended(dm));
+}
+
 /* Return the time since which a virtual GPU other than this one waits for a data master. */
 static u64 waited_for_since(u32 dm, u32 os)
 {
@@ -319,13 +331,21 @@ static u64 hold_ticks(void)
 	return (u64)(us ? us : FWIF_OS_HOLD_US) * TICKS_PER_US;
 }
 
+/* Kill a context that another virtual GPU has waited for for too long. */
+static void kill_holder(struct context *c)
+{
+	os_select(c->os);
+	log_event(FWIF_LOG_OS_HOLD, c->id, c->seqno, us_of(hold_ticks()));
+	sched_kill(c);
+}
+
 /*
  * Kill the job on a data master if it has held it for too long; else return the time at which that
  * will be so, or NEVER.
  */
-static u64 review_hold(u32 dm)
+static u64 review_hold(struct context *const *holders, u32 dm)
 {
-	struct context *c = holder(dm);
+	struct context *c = holders[dm];
 	u64 since, end;
 
 	if (!c || context_is_dead(c))
@@ -333,29 +353,39 @@ static u64 review_hold(u32 dm)
 	since = waited_for_since(dm, c->os);
 	if (since == NEVER)
 		return NEVER;
-	end = max_u64(since, dm_slice_start(c->dm)) + hold_ticks();
+	end = max_u64(since, held_since(dm)) + hold_ticks();
+	/* Until that job is killed, or this one had its time twice. */
+	if (end <= clock_now() && starve_is_kept(holders, dm))
+		end += hold_ticks();
 	if (end > clock_now())
 		return end;
-	os_select(c->os);
-	log_event(FWIF_LOG_OS_HOLD, c->id, c->seqno, us_of(hold_ticks()));
-	sched_kill(c);
+	kill_holder(c);
 	return NEVER;
 }
 
 /* Review all data masters; return the time of the next review. */
 static u64 review_holds(void)
 {
+	struct context *holders[FWIF_DM_COUNT], *keeper;
 	u64 next = NEVER;
 	u32 dm;
 
-	for (dm = 0; dm < FWIF_DM_COUNT && os_count() > 1; dm++)
-		next = min_u64(next, review_hold(dm));
+	if (os_count() == 1)
+		return NEVER;
+	for (dm = 0; dm < FWIF_DM_COUNT; dm++)
+		holders[dm] = holder(dm);
+	keeper = starve_review(holders, hold_ticks(), &next);
+	if (keeper)
+		kill_holder(keeper);
+	for (dm = 0; dm < FWIF_DM_COUNT; dm++)
+		next = min_u64(next, review_hold(holders, dm));
 	return next;
 }
 
 void sched_review(void)
 {
 	const struct context *running = dm_running(FWIF_DM_CDM);
+	const u32 os = os_number;
 	u64 deadline = NEVER;
 
 	if (running && running->save && !switching_out) {
@@ -368,6 +398,8 @@ void sched_review(void)
 		}
 	}
 	set_timer(min_u64(deadline, review_holds()));
+	/* Commands of one virtual GPU end slices and holds of others. */
+	os_select(os);
 }
 
 /* Select the highest priority, unless a context of a lower one is starved. */
@@ -479,6 +511,8 @@ static struct context *end_slice(u32 dm)
 {
 	struct context *c = dm_running(dm);
 
+	if (os_count() > 1)
+		starve_observe(dm, c);
 	master[dm].boosted = false;
 	if (dm == FWIF_DM_CDM)
 		switching_out = false;
@@ -496,6 +530,7 @@ void sched_job_ended(u32 dm, bool aborted)
 
 	if (!c)
 		return;
+	starve_progress(dm);
 	caches_end(c, mmu_find(c));
 	dm_result(c, aborted, &result);
 	if (aborted)
@@ -505,8 +540,10 @@ void sched_job_ended(u32 dm, bool aborted)
 	account(c, &result);
 	cccb_job_ended(c, &result);
 	advance(c);
-	if (dm == FWIF_DM_PDM)
-		partial_pdm_free();
+	if (dm == FWIF_DM_PDM) {
+		freelist_count_freed(c->os);
+		partial_pdm_free(c->os);
+	}
 	sched_start_next();
 }
 
@@ -543,6 +580,7 @@ void sched_pdm_ended(bool aborted)
 		sched_job_ended(FWIF_DM_PDM, aborted);
 		return;
 	}
+	starve_progress(FWIF_DM_PDM);
 	partial_pdm_ended(aborted);
 	sched_start_next();
 }
@@ -574,6 +612,8 @@ void sched_kill(struct context *c)
 	case PLACE_READY:
 		context_list_remove(&ready_of(c)[c->priority], c);
 		to_check(c);
+		if (c->dm == FWIF_DM_PDM)
+			partial_fragment_removed(c->os);
 		break;
 	case PLACE_RUNNING:
 		stuck_capture(c, c->dm == FWIF_DM_VDM && partial_on_pdm());

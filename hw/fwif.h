@@ -18,7 +18,9 @@
  * its own, and all that it passes to the firmware is there; so it cannot name objects of another.
  * Number 0 boots the firmware. The others connect by registers of their page, OS_CATALOGUE,
  * OS_BOOT_ARG and OS_CTRL; the firmware replies in the boot structure's state as at boot. After it
- * has disconnected, OFF is written there, and nothing of that virtual GPU is used anymore.
+ * has disconnected, OFF is written there, and nothing of that virtual GPU is used anymore. A host
+ * that may have been connected before its own reset writes 0 to OS_CTRL and waits until
+ * CONNECTED of it is 0 before it changes OS_CATALOGUE.
  *
  * Source: document 000, "Firmware Processor" and "Device Driver".
  */
@@ -143,8 +145,9 @@ struct fwif_boot {
 	u32 dms_policy;
 	/*
 	 * Of virtual GPU 0, for all: microseconds for which a job that cannot be switched out may
-	 * hold a data master that another virtual GPU waits for; then its context is killed. 0 is
-	 * FWIF_OS_HOLD_US. May change at run time. Since version 1.13.
+	 * hold a data master that another virtual GPU waits for, or keep a job of another one from
+	 * all USCs; then its context is killed. 0 is FWIF_OS_HOLD_US. May change at run time. Since
+	 * version 1.13.
 	 */
 	u32 os_hold_us;
 

@@ -68,6 +68,7 @@ struct gpu_os {
 	u32 ctrl, boot_arg;
 	u32 connects;		/* times that CONNECT became 1 */
 	u32 connect_arg;	/* boot_arg at that time */
+	bool connected;		/* the firmware may use its memory */
 };
 
 /* Snapshot of the waves in flight, of one bus (unit WAVE). */

@@ -309,18 +309,29 @@ static void refused_geometry_jobs_have_the_operations_of_their_start(void **stat
 /* Its buffers are coherent, too, and its driver has no flags. */
 static void jobs_of_older_hosts_have_all_operations(void **state)
 {
-	struct caches *f = *state;
-	const u32 ctx = bind(f);
-	const u32 all[] = { FLUSH | SCOPE(SYSTEM) | CTX(ctx), CLEAN | SCOPE(SYSTEM) | CTX(ctx) };
 	u32 i;
 
+	(void)state;
 	for (i = 1; i <= 2; i++) {
-		f->r->boot->version = FWIF_VERSION_MAJOR << 16 | (FWIF_CACHES_SINCE - i % 2);
-		watch(f->r, &f->c[FWIF_DM_TDM], i);
-		put_job(f, &f->c[FWIF_DM_TDM], i, 0);
-		fx_submit(f->r, &f->c[FWIF_DM_TDM]);
-		end(f, FWIF_DM_TDM);
+		struct caches f = { .r = fx_create() };
+		struct fx_context *c = &f.c[FWIF_DM_TDM];
+		u32 ctx, all[2];
+
+		f.r->boot->version = FWIF_VERSION_MAJOR << 16 | (FWIF_CACHES_SINCE - i % 2);
+		assert_int_equal(fx_boot(f.r), FWIF_STATE_READY);
+		fx_vm(f.r, &f.vm);
+		fx_context_of(f.r, &f.vm, FWIF_DM_TDM, 1, c);
+		fx_context(f.r, &f.vm, 1, &f.c[FWIF_DM_CDM]);
+		ctx = bind(&f);
+		all[0] = FLUSH | SCOPE(SYSTEM) | CTX(ctx);
+		all[1] = CLEAN | SCOPE(SYSTEM) | CTX(ctx);
+		watch(f.r, c, i);
+		put_job(&f, c, i, 0);
+		fx_submit(f.r, c);
+		end(&f, FWIF_DM_TDM);
 		assert_ops(all, i == 1 ? 2 : 0);
+		watched = NULL;
+		fx_destroy(f.r);
 	}
 }
 
@@ -626,6 +637,20 @@ static void a_job_that_is_killed_while_it_is_switched_out_is_cleaned(void **stat
 	assert_int_not_equal(record[0].result, 2);
 }
 
+/* Of scenes and lists in its part, and of tables, though no VM is bound. */
+static void a_disconnected_virtual_gpu_leaves_no_lines(void **state)
+{
+	struct fixture *r = fx_booted_oses(2), *guest = fx_guest(r, 1);
+
+	(void)state;
+	assert_int_equal(fx_connect(guest), FWIF_STATE_READY);
+	records = 0;
+	assert_int_equal(fx_disconnect(guest), FWIF_STATE_OFF);
+	assert_int_equal(count(PUMICE_SLC_OP, FLUSH | SCOPE(SYSTEM)), 1);
+	assert_int_equal(count(PUMICE_SLC_OP, FLUSH | SCOPE(SYSTEM) | CTX(TABLES)), 1);
+	fx_destroy(r);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -635,7 +660,8 @@ int main(void)
 		TEST(each_flag_has_its_own_operation),
 		TEST(failed_jobs_are_cleaned_before_they_are_reported),
 		TEST(refused_geometry_jobs_have_the_operations_of_their_start),
-		TEST(jobs_of_older_hosts_have_all_operations),
+		cmocka_unit_test(jobs_of_older_hosts_have_all_operations),
+		cmocka_unit_test(a_disconnected_virtual_gpu_leaves_no_lines),
 		TEST(wrong_flags_break_the_context),
 		TEST(older_devices_get_no_operations),
 		TEST(changed_mappings_leave_no_stale_lines),

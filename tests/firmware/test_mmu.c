@@ -5,6 +5,8 @@
 #include "pumice_formats.h"
 
 #define VMS	40u	/* more than the 31 MMU contexts */
+#define FEW	3u
+#define MANY	20u
 
 /* Run the context's stream once and return the fault. */
 static u32 run(struct fixture *r, struct fx_context *c, u32 seqno)
@@ -103,6 +105,56 @@ static void oldest_mmu_context_is_reassigned(void **state)
 	assert_int_equal(count_binds(r, &c[VMS - 30], &log), 0);
 	run(r, &c[VMS - 31], 2);
 	assert_int_equal(count_binds(r, &c[VMS - 31], &log), 1);
+	fx_destroy(r);
+}
+
+static void vms_of_one_virtual_gpu_do_not_evict_those_of_another(void **state)
+{
+	struct fixture *r = fx_booted_oses(2), *guest = fx_guest(r, 1);
+	struct fx_context own[FEW], c[VMS];
+	struct fx_vm own_vm[FEW], vm[VMS];
+	u32 i, log = 0;
+
+	(void)state;
+	assert_int_equal(fx_connect(guest), FWIF_STATE_READY);
+	for (i = 0; i < FEW; i++) {
+		fx_vm(r, &own_vm[i]);
+		fx_context(r, &own_vm[i], 1, &own[i]);
+		run(r, &own[i], 1);
+		assert_int_equal(count_binds(r, &own[i], &log), 1);
+	}
+	for (i = 0; i < VMS; i++) {
+		fx_vm(guest, &vm[i]);
+		fx_context(guest, &vm[i], 1, &c[i]);
+		run(guest, &c[i], 1);
+	}
+	for (i = 0; i < FEW; i++) {
+		run(r, &own[i], 2);
+		assert_int_equal(count_binds(r, &own[i], &log), 0);
+	}
+	fx_destroy(r);
+}
+
+/* Others are served between any two: the heartbeat counts passes of the background loop. */
+static void mmu_contexts_of_a_disconnected_virtual_gpu_are_released_one_by_one(void **state)
+{
+	struct fixture *r = fx_booted_oses(2), *guest = fx_guest(r, 1);
+	struct fx_context c[MANY];
+	struct fx_vm vm[MANY];
+	u32 i, before;
+
+	(void)state;
+	assert_int_equal(fx_connect(guest), FWIF_STATE_READY);
+	for (i = 0; i < MANY; i++) {
+		fx_vm(guest, &vm[i]);
+		fx_context(guest, &vm[i], 1, &c[i]);
+		run(guest, &c[i], 1);
+	}
+	before = r->boot->heartbeat;
+	assert_int_equal(fx_disconnect(guest), FWIF_STATE_OFF);
+	assert_in_range(r->boot->heartbeat - before, MANY, MANY + 10);
+	for (i = 1; i < PUMICE_MMU_CONTEXTS; i++)
+		assert_int_equal(fx_reg(r, PUMICE_MMU_CTX(i)), 0);
 	fx_destroy(r);
 }
 
@@ -216,6 +268,9 @@ int main(void)
 		cmocka_unit_test(more_vms_than_mmu_contexts_each_access_their_own_memory),
 		cmocka_unit_test(vm_with_a_reassigned_mmu_context_has_no_stale_translations),
 		cmocka_unit_test(oldest_mmu_context_is_reassigned),
+		cmocka_unit_test(vms_of_one_virtual_gpu_do_not_evict_those_of_another),
+		cmocka_unit_test(
+			mmu_contexts_of_a_disconnected_virtual_gpu_are_released_one_by_one),
 		cmocka_unit_test(contexts_of_one_vm_share_its_mmu_context),
 		cmocka_unit_test(invalidate_makes_jobs_use_a_changed_mapping),
 		cmocka_unit_test(invalidate_of_other_pages_changes_nothing),

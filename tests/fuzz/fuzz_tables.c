@@ -165,7 +165,7 @@ static const struct pumice_mem_region *home(const struct table_fixture *w, const
 	const u8 *grain = (const u8 *)((uintptr_t)host & ~(uintptr_t)(GRAIN - 1));
 	u32 i;
 
-	for (i = 0; i < w->map.count; i++) {
+	for (i = 0; i < w->map.first[PUMICE_OS_COUNT]; i++) {
 		const struct pumice_mem_region *r = &w->map.region[i];
 
 		if (grain >= r->host && grain + GRAIN <= r->host + r->size)

@@ -10,6 +10,9 @@
 #include "internal.h"
 
 #define SCENE_ALIGN	16u
+/* A scene and its chains. */
+#define SCENE_BYTES	(4 * (PUMICE_SCENE_WORDS + PUMICE_SCENE_CHAIN_WORDS * PUMICE_PM_LISTS * \
+			      PUMICE_MACRO_TILES_X * PUMICE_MACRO_TILES_Y))
 #define STATE_WORD	9u	/* scene.valid to scene.limit: three words */
 #define STATE_WORDS	3u
 #define TILES_MAX_CORES	PUMICE_MAX_CORES
@@ -68,6 +71,13 @@ static bool set_memory(struct pm_scene *scene, const struct pumice_scene *in)
 	return true;
 }
 
+/* Return whether a scene with its chains is memory of one virtual GPU. */
+static bool in_one_part(const struct pm *pm, u64 addr)
+{
+	return mmu_part(pm->config.mmu, addr) ==
+	       mmu_part(pm->config.mmu, addr + SCENE_BYTES - 1);
+}
+
 /* PM lock held. */
 static enum pm_result load_locked(struct pm *pm, u64 addr, unsigned int ctx,
 				  struct pm_scene *scene, struct gpu_fault *fault)
@@ -78,7 +88,7 @@ static enum pm_result load_locked(struct pm *pm, u64 addr, unsigned int ctx,
 	u32 l;
 
 	*scene = (struct pm_scene){ .addr = addr, .ctx = ctx };
-	if (!addr || addr % SCENE_ALIGN)
+	if (!addr || addr % SCENE_ALIGN || !in_one_part(pm, addr))
 		goto damaged;
 	if (!pm_read_words(pm, addr, words, PUMICE_SCENE_WORDS, fault))
 		return PM_FAULT;

@@ -166,6 +166,17 @@ REG_READ(reg_ic_os_ctrl)
 	       PUMICE_FIELD_PREP(PUMICE_IC_OS_CTRL__CONNECTS, os->connects);
 }
 
+/* A connection that was requested since the firmware read CONNECT remains. */
+REG_WRITE(reg_ic_os_ctrl_write)
+{
+	struct gpu_os *os = &gpu->os[at->index];
+
+	(void)value;
+	if (!(os->ctrl & PUMICE_OS_CTRL__CONNECT__MASK))
+		os->connected = false;
+	return REG_DONE;
+}
+
 REG_READ(reg_ic_os_boot_arg)
 {
 	return gpu->os[at->index].connect_arg;

@@ -109,7 +109,9 @@ REG_READ(reg_os_info)
 
 REG_READ(reg_os_ctrl)
 {
-	return gpu->os[at->os].ctrl;
+	const struct gpu_os *os = &gpu->os[at->os];
+
+	return os->ctrl | PUMICE_FIELD_PREP(PUMICE_OS_CTRL__CONNECTED, os->connected);
 }
 
 REG_WRITE(reg_os_ctrl_write)
@@ -119,8 +121,9 @@ REG_WRITE(reg_os_ctrl_write)
 	if (value & ~os->ctrl & PUMICE_OS_CTRL__CONNECT__MASK) {
 		os->connects++;
 		os->connect_arg = os->boot_arg;
+		os->connected = true;
 	}
-	os->ctrl = (u32)value;
+	os->ctrl = (u32)value & PUMICE_OS_CTRL__CONNECT__MASK;
 	fwctl_raise(gpu->fw, PUMICE_FIELD_PREP(PUMICE_IC_PENDING__HOST, 1u << at->os));
 	return REG_DONE;
 }

@@ -60,7 +60,7 @@ const struct reg_binding reg_bindings[PUMICE_REG_TABLE_SIZE] = {
 	{ PUMICE_IC_CLEAR, NULL, reg_ic_clear },
 	{ PUMICE_IC_HOST_IRQ, NULL, reg_ic_host_irq },
 	{ PUMICE_IC_TIMECMP, reg_ic_timecmp, reg_ic_timecmp_write },
-	{ PUMICE_IC_OS_CTRL(0), reg_ic_os_ctrl, NULL },
+	{ PUMICE_IC_OS_CTRL(0), reg_ic_os_ctrl, reg_ic_os_ctrl_write },
 	{ PUMICE_IC_OS_BOOT_ARG(0), reg_ic_os_boot_arg, NULL },
 
 	{ PUMICE_CDM_STREAM_BASE, reg_cdm_stream, reg_cdm_stream_write },

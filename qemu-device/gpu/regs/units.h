@@ -32,6 +32,7 @@ REG_WRITE(reg_os_catalogue_write);
 REG_READ(reg_os_boot_arg);
 REG_WRITE(reg_os_boot_arg_write);
 REG_READ(reg_ic_os_ctrl);
+REG_WRITE(reg_ic_os_ctrl_write);
 REG_READ(reg_ic_os_boot_arg);
 
 /* sys.c */

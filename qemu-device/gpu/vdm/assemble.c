@@ -11,6 +11,7 @@
 
 #define HASH_FACTOR	2654435761u	/* 2^32 over the golden ratio: spreads neighbours */
 #define HASH_SHIFT	20u		/* keeps 12 bits */
+#define PROBES_MAX	64u		/* bounds the time of a piece, whatever its indices are */
 #define LEAD_MAX	2u		/* positions before the first one that a piece needs */
 
 _Static_assert(VDM_CACHE_ENTRIES == 1u << (32 - HASH_SHIFT), "a hash is an entry");
@@ -137,15 +138,25 @@ static void cache_begin(struct vdm_cache *cache, bool follows)
 	}
 }
 
-/* Return the entry of an index in the piece with a stamp, or the empty one where it belongs. */
+/*
+ * Return the entry of an index in the piece with a stamp, or the empty one where it belongs. Of too
+ * many indices with similar hashes it is the entry of another one, which may be replaced: a vertex
+ * that is not found is shaded again, with the same result.
+ */
 static inline struct vdm_cached *find_index(struct vdm_cache *cache, u16 stamp, u32 index)
 {
 	struct vdm_cached *table = cache->table[stamp % 2];
-	u32 n = index * HASH_FACTOR >> HASH_SHIFT;
+	u32 n = index * HASH_FACTOR >> HASH_SHIFT, probes = 1;
 
-	while (table[n].stamp == stamp && table[n].index != index)
+	while (table[n].stamp == stamp && table[n].index != index && probes++ < PROBES_MAX)
 		n = (n + 1) % VDM_CACHE_ENTRIES;
 	return &table[n];
+}
+
+/* Return whether an entry is that of an index in the piece with a stamp. */
+static inline bool is_entry_of(const struct vdm_cached *entry, u16 stamp, u32 index)
+{
+	return entry->stamp == stamp && entry->index == index;
 }
 
 /* Find a vertex of the piece by its index; append a new one. Returns its number. */
@@ -155,10 +166,11 @@ static inline u16 cached(struct vdm_cache *cache, struct vdm_piece *piece, u32 i
 	struct vdm_cached *entry = find_index(cache, cache->stamp, index);
 	const struct vdm_cached *old;
 
-	if (entry->stamp == cache->stamp)
+	if (is_entry_of(entry, cache->stamp, index))
 		return entry->local;
 	old = find_index(cache, before, index);
-	piece->before[piece->vertices] = old->stamp == before ? old->local : VDM_NOT_CACHED;
+	piece->before[piece->vertices] =
+		is_entry_of(old, before, index) ? old->local : VDM_NOT_CACHED;
 	*entry = (struct vdm_cached){
 		.index = index, .local = (u16)piece->vertices, .stamp = cache->stamp,
 	};

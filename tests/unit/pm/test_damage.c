@@ -8,6 +8,8 @@
 #include "pb_fixture.h"
 
 #define PAGES	24u
+/* With chains of 16 macro tiles on two lists. */
+#define SCENE_BYTES	(4 * (PUMICE_SCENE_WORDS + 32 * PUMICE_SCENE_CHAIN_WORDS))
 
 static const struct pumice_scene small = { .width = 256, .height = 256, .cores = 1 };
 
@@ -390,6 +392,35 @@ static void lists_and_their_tables_belong_to_the_virtual_gpu_of_the_scene(void *
 	pbfx_destroy(fx);
 }
 
+static void a_scene_and_its_chains_belong_to_one_virtual_gpu(void **state)
+{
+	struct pb_fixture *fx = pbfx_create(PAGES, 0);
+	const u64 edge = PUMICE_OS_PART_SIZE;
+	struct gpu_fault fault = { 0 };
+	struct pumice_mmu_pt_entry pt;
+	struct pm_scene scene;
+	u64 addr;
+
+	(void)state;
+	pbfx_scene(fx, 0, &small);
+	testmem_map(fx->tm, 0, edge - 4096, 8192, PUMICE_PAGE_SIZE_4K, 0);
+	fx->mmu.oses = 2;
+	atomic_store(&fx->mmu.part[1], testmem_ctx_reg(fx->tm, 0));
+	pumice_mmu_pt_entry_unpack64(*testmem_pt_entry(fx->tm, 0, edge - 4096), &pt);
+	/* The last one that ends in its part, and the first that does not. */
+	for (addr = edge - SCENE_BYTES; addr < edge; addr += 16) {
+		const bool ends = addr == edge - SCENE_BYTES;
+
+		pm_reset(fx->pm);
+		fault.fault = PUMICE_FAULT_NONE;
+		memcpy((u8 *)testmem_host(fx->tm, pt.addr) + addr % 4096, fx->scene[0],
+		       edge - addr < 4 * PUMICE_SCENE_WORDS ? edge - addr : 4 * PUMICE_SCENE_WORDS);
+		assert_int_equal(pm_scene_load(fx->pm, addr, PBFX_CTX, &scene, &fault), ends);
+		assert_int_equal(fault.fault, ends ? PUMICE_FAULT_NONE : PUMICE_FAULT_PM_SCENE);
+	}
+	pbfx_destroy(fx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -402,6 +433,7 @@ int main(void)
 		cmocka_unit_test(a_malformed_scene_is_refused),
 		cmocka_unit_test(state_of_a_scene_is_kept_and_checked),
 		cmocka_unit_test(lists_and_their_tables_belong_to_the_virtual_gpu_of_the_scene),
+		cmocka_unit_test(a_scene_and_its_chains_belong_to_one_virtual_gpu),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -240,6 +240,7 @@ static void each_active_page_has_its_own_doorbell_and_line(void **state)
 static void each_active_page_connects_by_itself(void **state)
 {
 	const u32 connect = PUMICE_OS_CTRL__CONNECT__MASK;
+	const u32 connected = PUMICE_OS_CTRL__CONNECTED__MASK;
 	const u64 catalogue = PUMICE_OS_CATALOGUE__ENABLE__MASK | 0x4000;
 	struct fixture *fx = fx_create(&(struct fx_options){ .oses = 3 });
 	u32 os, info;
@@ -263,6 +264,13 @@ static void each_active_page_connects_by_itself(void **state)
 	os_write(fx, 1, PUMICE_OS_CTRL, connect);
 	assert_int_equal(fw_read(fx, PUMICE_IC_OS_CTRL(1)), 0x201);
 	assert_int_equal(fw_read(fx, PUMICE_IC_OS_CTRL(2)), 0);
+	/* Connected until the firmware reports the end, which it cannot of a newer connection. */
+	fw_write(fx, PUMICE_IC_OS_CTRL(1), 0);
+	assert_int_equal(os_read(fx, 1, PUMICE_OS_CTRL), connect | connected);
+	os_write(fx, 1, PUMICE_OS_CTRL, 0);
+	assert_int_equal(os_read(fx, 1, PUMICE_OS_CTRL), connected);
+	fw_write(fx, PUMICE_IC_OS_CTRL(1), 0);
+	assert_int_equal(os_read(fx, 1, PUMICE_OS_CTRL), 0);
 	pumice_gpu_mmio_write(fx->gpu, 2, PUMICE_OS_CATALOGUE, catalogue, 8);
 	assert_int_equal(pumice_gpu_mmio_read(fx->gpu, 2, PUMICE_OS_CATALOGUE, 8), catalogue);
 	assert_int_equal(pumice_gpu_mmio_read(fx->gpu, 1, PUMICE_OS_CATALOGUE, 8), 0);

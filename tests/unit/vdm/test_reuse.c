@@ -14,6 +14,8 @@
 #define VALUES		4096u	/* indices are below this, or multiples of 2^SPREAD of those */
 #define SPREAD		20u
 #define ROUNDS		40u
+#define EQUAL_HASHES	200u
+#define HASH_INVERSE	244002641u	/* multiples of it have equal hashes in the VDM's cache */
 
 struct draw {
 	u32 topology, size;
@@ -414,10 +416,38 @@ static void small_memories_keep_positions_until_they_are_copied(void **state)
 	}
 }
 
+/* Each takes a bounded time: those that are looked for too long are shaded again. */
+static void indices_with_equal_hashes_are_not_all_found(void **state)
+{
+	struct vdm_fixture *fx = vdmfx_create(1);
+	const struct draw d = { .topology = PUMICE_TOPOLOGY_POINTS, .indexed = true,
+				.size = PUMICE_INDEX_SIZE_U32, .count = 2 * EQUAL_HASHES,
+				.instances = 1 };
+	struct pumice_vdm_state vertex = state_of(MODE_VERTEX);
+	u32 i, index[2 * EQUAL_HASHES];
+
+	(void)state;
+	for (i = 0; i < d.count; i++)
+		index[i] = i % EQUAL_HASHES * HASH_INVERSE;
+	memcpy(fx->base->data + (VDMFX_INDICES - FX_DATA), index, sizeof(index));
+	vdmfx_put_state(fx, &vertex);
+	put_stream(fx, &d);
+	assert_true(vdmfx_start(fx, PUMICE_SPLIT_PRIMS));
+	vdmfx_run(fx);
+	assert_int_equal(fx->ended[DM_DONE], 1);
+	vdmfx_render(fx);
+	assert_int_equal(fx->drawn.count, d.count);
+	for (i = 0; i < d.count; i++)
+		assert_int_equal(fx->drawn.prim[i].vertex[0], index[i]);
+	assert_in_range(fx->shaded[0], EQUAL_HASHES + 1, d.count);
+	vdmfx_destroy(fx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(indexed_vertices_of_two_pieces_are_shaded_once),
+		cmocka_unit_test(indices_with_equal_hashes_are_not_all_found),
 		cmocka_unit_test(strips_and_fans_without_indices_share_vertices_of_pieces),
 		cmocka_unit_test(several_cores_share_vertices_within_chunks),
 		cmocka_unit_test(vertices_of_76000_pieces_are_their_own),
