@@ -247,6 +247,8 @@ void pdm_counters_add(const struct pdm *pdm, u64 *value)
 	value[PUMICE_PERF_PDM_TASKS] += pdm->counts.tasks;
 	value[PUMICE_PERF_PDM_PLANES] += pdm->counts.planes;
 	value[PUMICE_PERF_PDM_VERTICES] += pdm->counts.vertices;
+	value[PUMICE_PERF_PDM_SCOREBOARD_WAITS] += pdm->counts.waits;
+	value[PUMICE_PERF_PDM_SCOREBOARD_ISP_WAITS] += pdm->counts.isp_waits;
 	ipf_master_counters(&pdm->list.master, &value[PUMICE_PERF_PDM_FIFO_WAITS],
 			    &value[PUMICE_PERF_PDM_FIFO_OCCUPANCY]);
 	value[PUMICE_PERF_PDM_COMMANDS] += atomic_load(&pdm->list.commands);
@@ -546,6 +548,8 @@ static void tile_done(struct pdm *pdm, struct pdm_tile *tile)
 	pdm->counts.tasks += tile->tasks;
 	pdm->counts.planes += tile->varying_planes;
 	pdm->counts.vertices += tile->vertices.total;
+	pdm->counts.waits += tile->waits;
+	pdm->counts.isp_waits += tile->isp_waits;
 	last = !--pdm->left[tile->macro];
 	unlock(pdm);
 	if (last)

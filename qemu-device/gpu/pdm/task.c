@@ -8,8 +8,9 @@
  * varyings.
  *
  * A task belongs to the core's thread while it is built and when it is done; to its USC's
- * thread while it runs. Discards and depths that a program writes are applied when the task
- * is reaped, before any other primitive is drawn over its pixels.
+ * thread while it runs. Tasks of several passes run at the same time; each holds locks of its
+ * samples (scoreboard.h). Discards are applied when the task is reaped, before any other primitive
+ * is drawn over its pixels.
  */
 #include <string.h>
 
@@ -169,33 +170,53 @@ void pdm_tasks_reap(struct pdm_tile *tile)
 
 		if (atomic_load(&task->state) != PDM_TASK_DONE)
 			continue;
-		if (!tile->shade.fixed && !atomic_load(&tile->pdm->stopping)) {
+		if (task->late && !atomic_load(&tile->pdm->stopping)) {
 			o = tile->objects[task->object];
 			if (o->isp.pass_type == PUMICE_PASS_TYPE_PUNCH_THROUGH)
 				write_late(tile, task);
 			if (o->isp.visibility)
 				o->visible += task->visible;
 		}
+		pdm_scoreboard_unlock(&tile->scoreboard, task->span, task->spans, task->late);
 		atomic_store(&task->state, PDM_TASK_FREE);
 	}
 }
 
+bool pdm_tasks_await(struct pdm_tile *tile, bool (*waits)(const struct pdm_tile *tile))
+{
+	u32 attempt;
+
+	for (attempt = 0; attempt <= MAX_ATTEMPTS; attempt++) {
+		pdm_tasks_reap(tile);
+		if (!waits(tile))
+			return false;
+		/* A task may have ended before it read the flag: search again. */
+		atomic_store(&tile->starved, true);
+	}
+	return true;
+}
+
 /* ------------------------------------------------------------ building tasks */
+
+static u32 free_task(const struct pdm_tile *tile)
+{
+	u32 i;
+
+	for (i = 0; i < PDM_TASKS; i++)
+		if (atomic_load(&tile->task[i].state) == PDM_TASK_FREE)
+			break;
+	return i;
+}
+
+static bool none_free(const struct pdm_tile *tile)
+{
+	return free_task(tile) == PDM_TASKS;
+}
 
 /* Find a free task; if there is none the core is woken when a task ends. */
 static struct pdm_task *find_free(struct pdm_tile *tile)
 {
-	u32 attempt, i;
-
-	for (attempt = 0; attempt <= MAX_ATTEMPTS; attempt++) {
-		pdm_tasks_reap(tile);
-		for (i = 0; i < PDM_TASKS; i++)
-			if (atomic_load(&tile->task[i].state) == PDM_TASK_FREE)
-				return &tile->task[i];
-		/* A task may have ended before it read the flag: search again. */
-		atomic_store(&tile->starved, true);
-	}
-	return NULL;
+	return pdm_tasks_await(tile, none_free) ? NULL : &tile->task[free_task(tile)];
 }
 
 /* Samples of a span that the task's program is run for, by rate. */
@@ -287,6 +308,7 @@ static void init_task(struct pdm_tile *tile, struct pdm_task *task, const struct
 {
 	task->tile = tile;
 	task->stage = stage;
+	task->late = false;
 	task->spans = 0;
 	task->prims = 0;
 	task->fragments = 0;
@@ -314,6 +336,7 @@ static bool build_object(struct pdm_tile *tile, struct pdm_task *task, u32 numbe
 		task->gfx.depth_writes = o->isp.pass_type == PUMICE_PASS_TYPE_DEPTH_WRITE;
 		task->gfx.discards = task->gfx.depth_writes ||
 				     o->isp.pass_type == PUMICE_PASS_TYPE_PUNCH_THROUGH;
+		task->late = task->gfx.discards;
 		if (shade->at_span < o->first)
 			shade->at_span = o->first;
 		add_spans(tile, task, o->first + o->spans, o->max_prims);
@@ -556,10 +579,34 @@ static enum pdm_step start(struct pdm_tile *tile, struct pdm_task *task, u32 *co
 	if (!tile->shade.fixed)
 		tile->stats.shaded += task->fragments;
 	tile->tasks++;
+	pdm_scoreboard_lock(&tile->scoreboard, task->span, task->spans, task->late);
 	atomic_store(&task->state, PDM_TASK_RUNS);
 	atomic_fetch_add(&tile->running, 1);
 	pds_task_start(pds, PDS_DM_PDM, &tile->place, &task->gfx);
 	return PDM_STEP_ON;
+}
+
+static bool is_locked(const struct pdm_tile *tile)
+{
+	const struct pdm_task *task = tile->built;
+
+	return pdm_scoreboard_holds(&tile->scoreboard, task->span, task->spans);
+}
+
+/*
+ * Return whether the built task is held: a task of an earlier pass has a sample of it. It has no
+ * room then, and has read nothing, so that it waits for running tasks alone, and reads what these
+ * have written to memory.
+ */
+static bool is_held(struct pdm_tile *tile)
+{
+	if (!is_locked(tile) || !pdm_tasks_await(tile, is_locked)) {
+		tile->held = false;
+		return false;
+	}
+	tile->waits += !tile->held;
+	tile->held = true;
+	return true;
 }
 
 enum pdm_step pdm_task_next(struct pdm_tile *tile, u32 *cost)
@@ -577,9 +624,12 @@ enum pdm_step pdm_task_next(struct pdm_tile *tile, u32 *cost)
 			return step;
 		task->gfx.spans = task->spans;
 		tile->ready = false;
+		tile->held = false;
 		atomic_store(&task->state, PDM_TASK_BUILT);
 		tile->built = task;
 	}
+	if (is_held(tile))
+		return PDM_STEP_WAIT;
 	step = start(tile, task, cost);
 	*cost += pdm_vertices_cost(tile);
 	return step;
