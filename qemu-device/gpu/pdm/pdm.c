@@ -148,6 +148,7 @@ static void reset_tile(struct pdm_tile *tile)
 	tile->memory_waits = false;
 	tile->outputs = (struct pds_outputs){ .tile = tile->slot };
 	tile->vertices.room.vpm_rows = 0;	/* the PDS is reset, too */
+	tile->issued = 0;
 	atomic_store(&tile->running, 0);
 	atomic_store(&tile->starved, false);
 	for (i = 0; i < PDM_TASKS; i++)

@@ -190,6 +190,7 @@ struct pdm_tile {
 	bool memory_waits;		/* its last load waits for memory for programs */
 	struct pumice_tile_stats stats;
 	u32 tasks;			/* started */
+	u64 issued;			/* bit n: task[n] was started and is not reaped */
 	u32 waits, isp_waits;		/* for locked samples: of tasks, of primitives */
 	struct pdm_scoreboard scoreboard;
 	trace_span traced, traced_isp, traced_pass;	/* the tile, its ISP and its pass */
@@ -224,6 +225,7 @@ struct pdm_tile {
 	struct pdm_vertices vertices;
 };
 
+_Static_assert(PDM_TASKS == 64, "bits of pdm_tile.issued");
 _Static_assert(PDM_TILES <= IPF_MASTER_STREAMS, "each tile receives a stream");
 _Static_assert(PDM_TILES <= PDS_OUTPUT_PIECES && PDM_TILES <= PDS_WAITERS,
 	       "tiles that may have outputs on one USC, and wait");

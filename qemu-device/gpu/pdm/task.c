@@ -162,10 +162,10 @@ static void write_late(struct pdm_tile *tile, struct pdm_task *task)
 
 void pdm_tasks_reap(struct pdm_tile *tile)
 {
-	u32 i;
+	u64 left;
 
-	for (i = 0; i < PDM_TASKS; i++) {
-		struct pdm_task *task = &tile->task[i];
+	for (left = tile->issued; left; left &= left - 1) {
+		struct pdm_task *task = &tile->task[__builtin_ctzll(left)];
 		struct pdm_object *o;
 
 		if (atomic_load(&task->state) != PDM_TASK_DONE)
@@ -178,6 +178,7 @@ void pdm_tasks_reap(struct pdm_tile *tile)
 				o->visible += task->visible;
 		}
 		pdm_scoreboard_unlock(&tile->scoreboard, task->span, task->spans, task->late);
+		tile->issued &= ~(left & -left);
 		atomic_store(&task->state, PDM_TASK_FREE);
 	}
 }
@@ -198,25 +199,17 @@ bool pdm_tasks_await(struct pdm_tile *tile, bool (*waits)(const struct pdm_tile 
 
 /* ------------------------------------------------------------ building tasks */
 
-static u32 free_task(const struct pdm_tile *tile)
-{
-	u32 i;
-
-	for (i = 0; i < PDM_TASKS; i++)
-		if (atomic_load(&tile->task[i].state) == PDM_TASK_FREE)
-			break;
-	return i;
-}
-
 static bool none_free(const struct pdm_tile *tile)
 {
-	return free_task(tile) == PDM_TASKS;
+	return tile->issued == UINT64_MAX;
 }
 
-/* Find a free task; if there is none the core is woken when a task ends. */
+/* Find a free task; if there is none the core is woken when a task ends. No task is built. */
 static struct pdm_task *find_free(struct pdm_tile *tile)
 {
-	return pdm_tasks_await(tile, none_free) ? NULL : &tile->task[free_task(tile)];
+	if (pdm_tasks_await(tile, none_free))
+		return NULL;
+	return &tile->task[__builtin_ctzll(~tile->issued)];
 }
 
 /* Samples of a span that the task's program is run for, by rate. */
@@ -579,6 +572,7 @@ static enum pdm_step start(struct pdm_tile *tile, struct pdm_task *task, u32 *co
 	if (!tile->shade.fixed)
 		tile->stats.shaded += task->fragments;
 	tile->tasks++;
+	tile->issued |= 1ull << (task - tile->task);
 	pdm_scoreboard_lock(&tile->scoreboard, task->span, task->spans, task->late);
 	atomic_store(&task->state, PDM_TASK_RUNS);
 	atomic_fetch_add(&tile->running, 1);
