@@ -130,7 +130,9 @@ enum pumice_perf_category {
 	X(TAG_TCU0_REQUESTS, TAG, 0, "requests", "requests through interface 0 of SPUs; each is for a texel of every lane of a wave") \
 	X(TAG_TCU1_REQUESTS, TAG, 0, "requests", "requests through interface 1 of SPUs; each is for a texel of every lane of a wave") \
 	X(TAG_TCU2_REQUESTS, TAG, 0, "requests", "requests through interface 2 of SPUs; each is for a texel of every lane of a wave") \
-	X(TAG_TCU3_REQUESTS, TAG, 0, "requests", "requests through interface 3 of SPUs; each is for a texel of every lane of a wave")
+	X(TAG_TCU3_REQUESTS, TAG, 0, "requests", "requests through interface 3 of SPUs; each is for a texel of every lane of a wave") \
+	X(PDM_SCOREBOARD_WAITS, PDM, 0, "tasks", "fragment tasks that had to wait for samples that a task of an earlier pass had locked") \
+	X(PDM_SCOREBOARD_ISP_WAITS, PDM, 0, "triangles", "triangles that had to wait for tasks that decide on depth, stencil or mask near them")
 
 #define PUMICE_PERF_ENUM_(name, category, detailed, unit, description) PUMICE_PERF_##name,
 enum pumice_perf_counter {

@@ -248,6 +248,22 @@ bool isp_must_flush(const struct isp_tile *tile, const struct isp_setup *setup,
 	return done.overlap;
 }
 
+bool isp_accesses(const struct isp_tile *tile, const struct isp_setup *setup,
+		  const struct isp_state *state, const u16 *quads)
+{
+	const u32 in_chunk = ISP_CHUNK / USC_SPAN_LANES;
+	struct isp_draw d;
+	u32 row, col;
+
+	if (!prepare(tile, setup, state, &d))
+		return false;
+	for (row = d.row0; row < d.row1; row++)
+		for (col = d.col0 * in_chunk; col < d.col1 * in_chunk; col++)
+			if (quads[row * d.chunks * in_chunk + col])
+				return true;
+	return false;
+}
+
 /*
  * Return whether the object must be shaded before any other is drawn over it: if its tests are
  * late, and if a program that runs once for several samples reads the first of them, which must not

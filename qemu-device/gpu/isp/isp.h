@@ -125,6 +125,12 @@ struct isp_result {
  */
 bool isp_must_flush(const struct isp_tile *tile, const struct isp_setup *setup,
 		    const struct isp_state *state, bool back);
+/*
+ * Return whether drawing the triangle accesses depth, stencil or mask of a quad with an entry that
+ * is not 0: all quads of the chunks that it may touch.
+ */
+bool isp_accesses(const struct isp_tile *tile, const struct isp_setup *setup,
+		  const struct isp_state *state, const u16 *quads);
 /* Test, write depth, stencil and mask unless the program must run first, and tag. */
 void isp_draw(struct isp_tile *tile, const struct isp_setup *setup, const struct isp_state *state,
 	      bool back, u32 tag, struct isp_result *result);

@@ -148,6 +148,7 @@ static void reset_tile(struct pdm_tile *tile)
 	tile->memory_waits = false;
 	tile->outputs = (struct pds_outputs){ .tile = tile->slot };
 	tile->vertices.room.vpm_rows = 0;	/* the PDS is reset, too */
+	tile->issued = 0;
 	atomic_store(&tile->running, 0);
 	atomic_store(&tile->starved, false);
 	for (i = 0; i < PDM_TASKS; i++)
@@ -247,6 +248,8 @@ void pdm_counters_add(const struct pdm *pdm, u64 *value)
 	value[PUMICE_PERF_PDM_TASKS] += pdm->counts.tasks;
 	value[PUMICE_PERF_PDM_PLANES] += pdm->counts.planes;
 	value[PUMICE_PERF_PDM_VERTICES] += pdm->counts.vertices;
+	value[PUMICE_PERF_PDM_SCOREBOARD_WAITS] += pdm->counts.waits;
+	value[PUMICE_PERF_PDM_SCOREBOARD_ISP_WAITS] += pdm->counts.isp_waits;
 	ipf_master_counters(&pdm->list.master, &value[PUMICE_PERF_PDM_FIFO_WAITS],
 			    &value[PUMICE_PERF_PDM_FIFO_OCCUPANCY]);
 	value[PUMICE_PERF_PDM_COMMANDS] += atomic_load(&pdm->list.commands);
@@ -546,6 +549,8 @@ static void tile_done(struct pdm *pdm, struct pdm_tile *tile)
 	pdm->counts.tasks += tile->tasks;
 	pdm->counts.planes += tile->varying_planes;
 	pdm->counts.vertices += tile->vertices.total;
+	pdm->counts.waits += tile->waits;
+	pdm->counts.isp_waits += tile->isp_waits;
 	last = !--pdm->left[tile->macro];
 	unlock(pdm);
 	if (last)

@@ -4,7 +4,8 @@
  * to cores), list.c (the render control list), tile.c (a tile from clear to store), walk.c
  * (primitives of a tile), shade.c (spans of visible pixels), task.c (tasks of spans), vertices.c
  * (deferred vertex shading), object.c (state of objects), spill.c (memory for partial renders),
- * counters.c (visibility, statistics). No other file includes this.
+ * scoreboard.c (order of the tasks of a pixel), counters.c (visibility, statistics). No other file
+ * includes this.
  *
  * A core has PDM_TILES tiles in flight, so that it sets up one while the programs of another
  * run.
@@ -23,6 +24,7 @@
 #include "../vdm/command.h"
 #include "list.h"
 #include "pdm.h"
+#include "scoreboard.h"
 
 #define PDM_TILES	2u	/* tiles of a core */
 #define PDM_TASKS	64u	/* concurrent tasks of a tile */
@@ -131,6 +133,7 @@ struct pdm_task {
 	const struct pds_stage *stage;
 	_Atomic u8 state;	/* enum pdm_task_state */
 	u16 object;
+	bool late;		/* its program decides on depth, stencil or mask */
 	u32 spans, prims, fragments;
 	u16 prim[PDM_TASK_SPANS];
 	u64 visible;		/* samples that operation depth let pass */
@@ -187,9 +190,14 @@ struct pdm_tile {
 	bool memory_waits;		/* its last load waits for memory for programs */
 	struct pumice_tile_stats stats;
 	u32 tasks;			/* started */
+	u64 issued;			/* bit n: task[n] was started and is not reaped */
+	u32 waits, isp_waits;		/* for locked samples: of tasks, of primitives */
+	struct pdm_scoreboard scoreboard;
 	trace_span traced, traced_isp, traced_pass;	/* the tile, its ISP and its pass */
 	struct pdm_shade shade;
 	struct pdm_task *built;		/* task that waits for room, or is being filled */
+	bool held;			/* it waits for locked samples */
+	bool isp_held;			/* a primitive does */
 	bool ready;			/* its vertices are shaded */
 	bool filling;			/* it, or a vertex task for it, has room */
 	struct pds_place place;		/* the room */
@@ -217,6 +225,7 @@ struct pdm_tile {
 	struct pdm_vertices vertices;
 };
 
+_Static_assert(PDM_TASKS == 64, "bits of pdm_tile.issued");
 _Static_assert(PDM_TILES <= IPF_MASTER_STREAMS, "each tile receives a stream");
 _Static_assert(PDM_TILES <= PDS_OUTPUT_PIECES && PDM_TILES <= PDS_WAITERS,
 	       "tiles that may have outputs on one USC, and wait");
@@ -233,7 +242,7 @@ struct pdm_core {
 enum pdm_job_phase { PDM_IDLE, PDM_LOAD, PDM_RUN, PDM_FINISH };
 
 struct pdm_counts {
-	u64 tiles, primitives, covered, shaded, passes, tasks, planes, vertices;
+	u64 tiles, primitives, covered, shaded, passes, tasks, planes, vertices, waits, isp_waits;
 };
 
 struct pdm {
@@ -371,7 +380,10 @@ enum pdm_step pdm_tile_step(struct pdm_tile *tile, u32 *cost);
 /* The job stops: return true when the tile has no running task. */
 bool pdm_tile_cancel(struct pdm_tile *tile);
 
-/* walk.c: draw the next primitive. Never returns WAIT; DONE: there are no more. */
+/*
+ * walk.c: draw the next primitive. WAIT: a running task decides on pixels that it needs; DONE:
+ * there are no more.
+ */
 enum pdm_step pdm_walk(struct pdm_tile *tile, u32 *cost);
 
 /* shade.c: make spans of the pending pixels; the tile enters SHADE, and then phase after. */
@@ -384,8 +396,13 @@ u32 pdm_compact(struct pdm_tile *tile);
 
 /* task.c: start one more task of the current pass. DONE: all are started. */
 enum pdm_step pdm_task_next(struct pdm_tile *tile, u32 *cost);
-/* Complete tasks that have ended: late tests, counts. */
+/* Complete tasks that have ended: late tests, counts, locks. */
 void pdm_tasks_reap(struct pdm_tile *tile);
+/*
+ * The same, while a condition holds that tasks end by being reaped. Returns whether it still does;
+ * the core is woken when another task ends.
+ */
+bool pdm_tasks_await(struct pdm_tile *tile, bool (*waits)(const struct pdm_tile *tile));
 /* Claim room for a task that is to be filled, unless it has room. DONE: it has. */
 enum pdm_step pdm_claim(struct pdm_tile *tile, const struct pds_stage *stage, u32 instances,
 			u32 prims);

@@ -8,8 +8,9 @@
  * varyings.
  *
  * A task belongs to the core's thread while it is built and when it is done; to its USC's
- * thread while it runs. Discards and depths that a program writes are applied when the task
- * is reaped, before any other primitive is drawn over its pixels.
+ * thread while it runs. Tasks of several passes run at the same time; each holds locks of its
+ * samples (scoreboard.h). Discards are applied when the task is reaped, before any other primitive
+ * is drawn over its pixels.
  */
 #include <string.h>
 
@@ -161,41 +162,54 @@ static void write_late(struct pdm_tile *tile, struct pdm_task *task)
 
 void pdm_tasks_reap(struct pdm_tile *tile)
 {
-	u32 i;
+	u64 left;
 
-	for (i = 0; i < PDM_TASKS; i++) {
-		struct pdm_task *task = &tile->task[i];
+	for (left = tile->issued; left; left &= left - 1) {
+		struct pdm_task *task = &tile->task[__builtin_ctzll(left)];
 		struct pdm_object *o;
 
 		if (atomic_load(&task->state) != PDM_TASK_DONE)
 			continue;
-		if (!tile->shade.fixed && !atomic_load(&tile->pdm->stopping)) {
+		if (task->late && !atomic_load(&tile->pdm->stopping)) {
 			o = tile->objects[task->object];
 			if (o->isp.pass_type == PUMICE_PASS_TYPE_PUNCH_THROUGH)
 				write_late(tile, task);
 			if (o->isp.visibility)
 				o->visible += task->visible;
 		}
+		pdm_scoreboard_unlock(&tile->scoreboard, task->span, task->spans, task->late);
+		tile->issued &= ~(left & -left);
 		atomic_store(&task->state, PDM_TASK_FREE);
 	}
 }
 
-/* ------------------------------------------------------------ building tasks */
-
-/* Find a free task; if there is none the core is woken when a task ends. */
-static struct pdm_task *find_free(struct pdm_tile *tile)
+bool pdm_tasks_await(struct pdm_tile *tile, bool (*waits)(const struct pdm_tile *tile))
 {
-	u32 attempt, i;
+	u32 attempt;
 
 	for (attempt = 0; attempt <= MAX_ATTEMPTS; attempt++) {
 		pdm_tasks_reap(tile);
-		for (i = 0; i < PDM_TASKS; i++)
-			if (atomic_load(&tile->task[i].state) == PDM_TASK_FREE)
-				return &tile->task[i];
+		if (!waits(tile))
+			return false;
 		/* A task may have ended before it read the flag: search again. */
 		atomic_store(&tile->starved, true);
 	}
-	return NULL;
+	return true;
+}
+
+/* ------------------------------------------------------------ building tasks */
+
+static bool none_free(const struct pdm_tile *tile)
+{
+	return tile->issued == UINT64_MAX;
+}
+
+/* Find a free task; if there is none the core is woken when a task ends. No task is built. */
+static struct pdm_task *find_free(struct pdm_tile *tile)
+{
+	if (pdm_tasks_await(tile, none_free))
+		return NULL;
+	return &tile->task[__builtin_ctzll(~tile->issued)];
 }
 
 /* Samples of a span that the task's program is run for, by rate. */
@@ -287,6 +301,7 @@ static void init_task(struct pdm_tile *tile, struct pdm_task *task, const struct
 {
 	task->tile = tile;
 	task->stage = stage;
+	task->late = false;
 	task->spans = 0;
 	task->prims = 0;
 	task->fragments = 0;
@@ -314,6 +329,7 @@ static bool build_object(struct pdm_tile *tile, struct pdm_task *task, u32 numbe
 		task->gfx.depth_writes = o->isp.pass_type == PUMICE_PASS_TYPE_DEPTH_WRITE;
 		task->gfx.discards = task->gfx.depth_writes ||
 				     o->isp.pass_type == PUMICE_PASS_TYPE_PUNCH_THROUGH;
+		task->late = task->gfx.discards;
 		if (shade->at_span < o->first)
 			shade->at_span = o->first;
 		add_spans(tile, task, o->first + o->spans, o->max_prims);
@@ -556,10 +572,35 @@ static enum pdm_step start(struct pdm_tile *tile, struct pdm_task *task, u32 *co
 	if (!tile->shade.fixed)
 		tile->stats.shaded += task->fragments;
 	tile->tasks++;
+	tile->issued |= 1ull << (task - tile->task);
+	pdm_scoreboard_lock(&tile->scoreboard, task->span, task->spans, task->late);
 	atomic_store(&task->state, PDM_TASK_RUNS);
 	atomic_fetch_add(&tile->running, 1);
 	pds_task_start(pds, PDS_DM_PDM, &tile->place, &task->gfx);
 	return PDM_STEP_ON;
+}
+
+static bool is_locked(const struct pdm_tile *tile)
+{
+	const struct pdm_task *task = tile->built;
+
+	return pdm_scoreboard_holds(&tile->scoreboard, task->span, task->spans);
+}
+
+/*
+ * Return whether the built task is held: a task of an earlier pass has a sample of it. It has no
+ * room then, and has read nothing, so that it waits for running tasks alone, and reads what these
+ * have written to memory.
+ */
+static bool is_held(struct pdm_tile *tile)
+{
+	if (!is_locked(tile) || !pdm_tasks_await(tile, is_locked)) {
+		tile->held = false;
+		return false;
+	}
+	tile->waits += !tile->held;
+	tile->held = true;
+	return true;
 }
 
 enum pdm_step pdm_task_next(struct pdm_tile *tile, u32 *cost)
@@ -577,9 +618,12 @@ enum pdm_step pdm_task_next(struct pdm_tile *tile, u32 *cost)
 			return step;
 		task->gfx.spans = task->spans;
 		tile->ready = false;
+		tile->held = false;
 		atomic_store(&task->state, PDM_TASK_BUILT);
 		tile->built = task;
 	}
+	if (is_held(tile))
+		return PDM_STEP_WAIT;
 	step = start(tile, task, cost);
 	*cost += pdm_vertices_cost(tile);
 	return step;

@@ -3,8 +3,8 @@
  * PDM: rendering of a tile, from clear or load to store.
  *
  * Source: document 004, "PDM", "ISP", "PBE"; hw/formats.xml, pdm_render. Nothing here blocks:
- * a tile with running tasks returns PDM_STEP_WAIT, and the core's unit is woken when they
- * have ended.
+ * a tile that needs the results of running tasks returns PDM_STEP_WAIT, and the core's unit is
+ * woken when they have ended.
  */
 #include <string.h>
 
@@ -36,6 +36,9 @@ void pdm_tile_begin(struct pdm_tile *tile)
 	};
 	tile->stats = (struct pumice_tile_stats){ 0 };
 	tile->tasks = 0;
+	tile->waits = tile->isp_waits = 0;
+	tile->isp_held = false;
+	pdm_scoreboard_reset(&tile->scoreboard);
 	tile->varying_planes = 0;
 	tile->vertices.total = 0;
 	tile->mask = 0;
@@ -179,15 +182,25 @@ static enum pdm_step drop_objects(struct pdm_tile *tile)
 	return PDM_STEP_ON;
 }
 
-/* All tasks are started: wait for them, then continue. */
+/* Return whether tasks of a pass run while the next one is prepared: see scoreboard.h. */
+static bool passes_overlap(const struct pdm_tile *tile)
+{
+	return tile->after == PDM_TILE_WALK && !tile->drop_objects;
+}
+
+/*
+ * All tasks of the pass are started: continue with the primitives of the next one, or wait for
+ * the tasks of all passes.
+ */
 static enum pdm_step drain(struct pdm_tile *tile)
 {
-	if (atomic_load(&tile->running))
+	if (!passes_overlap(tile) && atomic_load(&tile->running))
 		return PDM_STEP_WAIT;
 	pdm_tasks_reap(tile);
 	pdm_trace_pass_end(tile, PUMICE_TRACE_PHASE_END);
 	tile->shade.spans = 0;
-	if (!tile->shade.fixed)
+	/* Late tasks that run refer to their records: the next ones follow these. */
+	if (!tile->shade.fixed && !tile->scoreboard.late_tasks)
 		tile->prim_count = 0;
 	/* No primitive follows: other tiles may wait for the memory of the vertex program. */
 	if (tile->after == PDM_TILE_END)

@@ -4,7 +4,7 @@
  *
  * Source: document 004, "ISP Parameter Fetch", "ISP". Before a primitive that reads the
  * pixels below it, or covers one whose depth is not known yet, all pending pixels are shaded;
- * then it is drawn.
+ * then it is drawn. If a running task decides on the depth of pixels near it, it waits for that.
  */
 #include "state.h"
 
@@ -105,6 +105,36 @@ static void record(struct pdm_tile *tile)
 	r->planes = 0;
 }
 
+/*
+ * Return whether drawing the current triangle accesses depth, stencil or mask on which a running
+ * task decides: the ISP accesses whole chunks of pixels.
+ */
+static bool is_undecided(const struct pdm_tile *tile)
+{
+	const struct pdm_object *o = tile->objects[tile->object];
+
+	return tile->scoreboard.late_tasks &&
+	       isp_accesses(&tile->isp, &tile->setup, &o->isp, tile->scoreboard.late);
+}
+
+/* Return whether a running task refers to a record of a primitive. */
+static bool records_in_use(const struct pdm_tile *tile)
+{
+	return tile->scoreboard.late_tasks;
+}
+
+/* Wait for late tasks while a condition holds. */
+static bool await(struct pdm_tile *tile, bool (*waits)(const struct pdm_tile *tile))
+{
+	if (!waits(tile) || !pdm_tasks_await(tile, waits)) {
+		tile->isp_held = false;
+		return false;
+	}
+	tile->isp_waits += !tile->isp_held;
+	tile->isp_held = true;
+	return true;
+}
+
 /* Draw the current triangle. DONE: drawn. */
 static enum pdm_step draw(struct pdm_tile *tile, u32 *cost)
 {
@@ -112,10 +142,14 @@ static enum pdm_step draw(struct pdm_tile *tile, u32 *cost)
 	const bool back = tile->prim.index.back;
 	struct isp_result result;
 
+	if (await(tile, is_undecided))
+		return PDM_STEP_WAIT;
 	if (pending(tile) && isp_must_flush(&tile->isp, &tile->setup, &o->isp, back))
 		return flush(tile);
 	/* No tag is free: drop invisible primitives, or shade all. */
 	if (!o->isp.no_tag) {
+		if (tile->prim_count == PDM_MAX_PRIMS && await(tile, records_in_use))
+			return PDM_STEP_WAIT;
 		if (tile->prim_count == PDM_MAX_PRIMS &&
 		    pdm_compact(tile) > PDM_MAX_PRIMS / 4 * 3)
 			return flush(tile);

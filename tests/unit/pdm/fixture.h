@@ -128,6 +128,8 @@ struct fixture {
 	bool locked;
 	bool awake_core[PUMICE_MAX_CORES], awake_usc[FX_USCS];
 	u32 usc_wakes[FX_USCS];	/* about the number of tasks */
+	u32 held_uscs;		/* bit n: USC n is not stepped, so its tasks do not end */
+	u32 shuffle;		/* not 0: fx_run() holds USCs at random */
 	unsigned int ends;
 	enum dm_end end;
 
@@ -168,6 +170,8 @@ void fx_start_in(struct fixture *fx, unsigned int ctx, bool partial);
 void fx_reset(struct fixture *fx);
 /* Step all units that are awake. Return false if none is. */
 bool fx_step(struct fixture *fx);
+/* Check that no sample of a tile has two tasks that run. */
+void fx_check_order(const struct fixture *fx);
 /* Run to the end of the job. */
 void fx_run(struct fixture *fx);
 /*

@@ -668,6 +668,29 @@ static void one_core(void **state)
 	random_scenes(1, 0);
 }
 
+/* Programs of a tile begin and end in any order that the scoreboard allows. */
+static void tasks_in_random_order(void **state)
+{
+	u32 i;
+
+	(void)state;
+	fx_open(&fx, 2);
+	fx.shuffle = 1;
+	for (i = 0; i < SCENES; i++) {
+		random_plan(false);
+		render(0);
+		make_reference(0);
+		compare();
+	}
+	for (i = 0; i < 8; i++) {
+		random_crowd();
+		render(0);
+		make_reference(0);
+		compare();
+	}
+	fx_close(&fx);
+}
+
 static void three_cores(void **state)
 {
 	(void)state;
@@ -712,6 +735,7 @@ int main(void)
 		cmocka_unit_test(depth_and_stencil_are_stored_only_if_required),
 		cmocka_unit_test(every_core_has_tiles),
 		cmocka_unit_test(one_core),
+		cmocka_unit_test(tasks_in_random_order),
 		cmocka_unit_test(three_cores),
 		cmocka_unit_test(sixteen_cores),
 		cmocka_unit_test(partial_renders),
