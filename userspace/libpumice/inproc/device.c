@@ -192,7 +192,7 @@ static bool parse_number(const char *text, const char *end, u32 *value)
 	"tile-fifo, tsp-vertices, slc-kib, data-l1-bytes, data-l2-bytes, texture-l1-bytes, " \
 	"texture-l2-bytes, slice-us, split, " \
 	"cdm-share, vdm-share, pdm-share, rdm-share, job-timeout-ms, attach; preset=NAME; " \
-	"late=early, data or poison; mode=fast or counted; pixel-outputs=common or partition; " \
+	"late=early, data or poison; mode=fast, counted or strict; pixel-outputs=common or partition; " \
 	"dms-policy=NAME; fw-gdb=PATH"
 
 #define ACCEPTED_KEYS	"accepted: key=number,… of " OPTION_KEYS
