@@ -138,6 +138,10 @@ check-pairs: ## every ioctl at the same time as every other, on the debug kernel
 check-presets: ## every test of results with the GPU of each preset, in process and in guests
 	@PRESET_TESTS=all $(S)/check.sh presets
 
+.PHONY: check-strict
+check-strict: $(native) ## seeded errors of programs that mode strict must report, a line each
+	@PUMICE_FIRMWARE=$(BUILD)/native/userspace/libpumice/pumice_fw.bin $(BUILD)/native/tests/strict/zoo
+
 .PHONY: check-igt
 check-igt: ## upstream IGT on the small kernel and on Debian's (TESTS="pumice_fence pumice_gem@*")
 	@$(S)/check.sh igt

@@ -47,8 +47,13 @@
  *   in mode counted.
  *
  * - `mode`
- *   fast, or counted: every request of the GPU to memory passes the modelled
- *   caches. Default fast. qom-set changes it at run time while no job runs.
+ *   fast; counted: every request of the GPU to memory passes the modelled
+ *   caches; or strict: errors of programs are detected, too. Default fast.
+ *   qom-set changes it at run time while no job runs.
+ *
+ * - `findings`
+ *   Errors that mode strict has detected, for qom-get: a JSON array, see
+ *   Documentation/strict.rst.
  *
  * - `fault-injection`
  *   Give the guest unit INJ, by which it may inject faults.
@@ -164,6 +169,13 @@ static void pumice_log(void *opaque, enum pumice_log_level level,
     } else {
         trace_pumice_log(text);
     }
+}
+
+/* A finding of mode strict; the GPU reports a bounded number of them. */
+static void pumice_log_finding(void *opaque, const char *text)
+{
+    trace_pumice_finding(text);
+    qemu_log_mask(LOG_GUEST_ERROR, "pumice: finding %s\n", text);
 }
 
 /* QEMU's log is accessed under RCU, and traces are written to it. */
@@ -294,6 +306,7 @@ static const struct pumice_gpu_ops pumice_ops = {
     .now = pumice_now,
     .kick = pumice_kick,
     .log = pumice_log,
+    .finding = pumice_log_finding,
     .trace = pumice_trace,
     .thread_start = pumice_thread_start,
     .thread_end = pumice_thread_end,
@@ -750,7 +763,8 @@ static void pumice_describe_properties(ObjectClass *klass)
         "when data of loads arrive: early, data (when they are complete) or "
         "poison (a program that does not wait faults)");
     object_class_property_set_description(klass, "mode",
-        "fast, or counted (all requests pass the modelled caches); also at run time");
+        "fast, counted (all requests pass the modelled caches), or strict "
+        "(errors of programs are reported, too); also at run time");
     object_class_property_set_description(klass, "pixel-outputs",
         "store of the pixel outputs of tiles: common or partition");
     object_class_property_set_description(klass, "vpm-kib",
@@ -780,6 +794,8 @@ static void pumice_describe_properties(ObjectClass *klass)
         "whether the guest may inject faults");
     object_class_property_set_description(klass, "fw-gdb",
         "character device on which GDB debugs the GPU's firmware");
+    object_class_property_set_description(klass, "findings",
+        "errors that mode strict has detected, as JSON");
     object_class_property_set_description(klass, "inject",
         "inject a fault, at run time, or none");
 }
@@ -839,9 +855,6 @@ static void pumice_set_mode(Object *obj, const char *value, Error **errp)
     case -EBUSY:
         error_setg(errp, "pumice: the mode cannot change while a job runs");
         break;
-    case -EOPNOTSUPP:
-        error_setg(errp, "pumice: mode %s is not implemented yet", value);
-        break;
     case -ENOMEM:
         error_setg(errp, "pumice: out of memory for mode %s", value);
         break;
@@ -849,6 +862,25 @@ static void pumice_set_mode(Object *obj, const char *value, Error **errp)
         error_setg(errp, PUMICE_MODES);
         break;
     }
+}
+
+/* Return the findings of mode strict, and how many had no room. */
+static char *pumice_get_findings(Object *obj, Error **errp)
+{
+    PumiceState *s = PUMICE(obj);
+    GString *all = g_string_new("[");
+    char text[PUMICE_FINDING_BYTES];
+    unsigned int n;
+
+    for (n = 0; s->gpu && pumice_gpu_finding(s->gpu, n, text); n++) {
+        g_string_append_printf(all, "%s%s", n ? "," : "", text);
+    }
+    if (s->gpu && pumice_gpu_findings_lost(s->gpu)) {
+        g_string_append_printf(all, ",{\"lost\":%" PRIu64 "}",
+                               pumice_gpu_findings_lost(s->gpu));
+    }
+    g_string_append(all, "]");
+    return g_string_free(all, FALSE);
 }
 
 static void pumice_class_init(ObjectClass *klass, PUMICE_CLASS_DATA *data)
@@ -871,6 +903,7 @@ static void pumice_class_init(ObjectClass *klass, PUMICE_CLASS_DATA *data)
                                   pumice_set_inject);
     object_class_property_add_str(klass, "mode", pumice_get_mode,
                                   pumice_set_mode);
+    object_class_property_add_str(klass, "findings", pumice_get_findings, NULL);
     pumice_describe_properties(klass);
     set_bit(DEVICE_CATEGORY_DISPLAY, dc->categories);
 }

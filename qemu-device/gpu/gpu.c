@@ -490,8 +490,6 @@ static const char *check_config(struct pumice_gpu_config *c, struct words *words
 		return "late must be early, data or poison";
 	if (!mode_find(c->mode, &words->mode))
 		return "mode must be fast, counted or strict";
-	if (words->mode == PUMICE_MODE_STRICT)
-		return "mode strict is not implemented yet";
 	if (!preset_find(c->preset, &words->preset))
 		return "the preset must be default, volcanic, waves, sgx543mp4 or videocore4";
 	preset_apply(words->preset, c);
@@ -644,6 +642,15 @@ static bool create_workers(struct pumice_gpu *gpu)
 	return gpu->workers;
 }
 
+/* A finding of mode strict. */
+static void notify_finding(void *opaque, const char *text)
+{
+	struct pumice_gpu *gpu = opaque;
+
+	if (gpu->ops.finding)
+		gpu->ops.finding(gpu->opaque, text);
+}
+
 struct pumice_gpu *pumice_gpu_create(const struct pumice_gpu_config *config,
 				     const struct pumice_gpu_ops *ops, void *opaque,
 				     const char **error)
@@ -674,6 +681,7 @@ struct pumice_gpu *pumice_gpu_create(const struct pumice_gpu_config *config,
 		checked.slot_registers == PUMICE_NO_REGISTERS ? 0 : checked.slot_registers;
 	gpu->clock_base = ops->now(opaque);
 	inject_init(&gpu->inject);
+	strict_init(&gpu->strict, notify_finding, gpu);
 	gpu->mmu.map = &gpu->mem;
 	gpu->mmu.oses = gpu->config.oses;
 	gpu->mmu.inject = &gpu->inject;
@@ -720,6 +728,7 @@ void pumice_gpu_destroy(struct pumice_gpu *gpu)
 	usc_program_cache_destroy(gpu->programs);
 	mem_map_clear(&gpu->mem);
 	inject_destroy(&gpu->inject);
+	strict_destroy(&gpu->strict);
 	hierarchy_destroy(gpu->hierarchy);
 	pthread_mutex_destroy(&gpu->lock);
 	pthread_mutex_destroy(&gpu->gate);

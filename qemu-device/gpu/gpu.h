@@ -12,6 +12,7 @@
  *   (PDS programs)   inside pds/, a leaf
  *   (PM)      inside pm/, a leaf except for the events it raises
  *   (program cache)  inside usc/
+ *   (findings)       inside strict/, a leaf
  *   (TAG)     inside tag/, one for each half of a core, a leaf
  *   (workers)        inside workers/, a leaf
  * Steps of units take the device lock, so never wait for a step while holding
@@ -40,6 +41,7 @@
 #include "ptla/ptla.h"
 #include "pumice_gpu.h"
 #include "rdm/rdm.h"
+#include "strict/strict.h"
 #include "trace/trace.h"
 #include "usc/usc.h"
 #include "vdm/vdm.h"
@@ -137,6 +139,7 @@ struct pumice_gpu {
 	struct inject inject;
 	struct mmu mmu;
 	struct trace trace;
+	struct strict strict;
 	struct fwctl *fw;
 	struct cdm *cdm;
 	struct pds *pds;

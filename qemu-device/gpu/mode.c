@@ -141,6 +141,22 @@ static int set_hierarchy(struct pumice_gpu *gpu, bool detailed)
 	return 0;
 }
 
+/* Begin to detect errors, without findings, or end it, which keeps them; parked. */
+static int set_strict(struct pumice_gpu *gpu, bool strict)
+{
+	int ret = 0;
+	u32 n;
+
+	for (n = 0; n < gpu->uscs && !ret; n++)
+		ret = usc_set_strict(gpu->usc[n], strict ? &gpu->strict : NULL);
+	/* Out of memory for one of them: the others report errors no longer, and need less. */
+	for (n = 0; ret && n < gpu->uscs; n++)
+		(void)usc_set_strict(gpu->usc[n], NULL);
+	if (strict && !ret)
+		strict_clear(&gpu->strict);
+	return ret;
+}
+
 /* As mode_set(), for a mode that exists; parked, device lock held. */
 static int change(struct pumice_gpu *gpu, enum pumice_mode mode)
 {
@@ -148,12 +164,16 @@ static int change(struct pumice_gpu *gpu, enum pumice_mode mode)
 
 	if (!mode_is_available(gpu))
 		return -EBUSY;
-	if (mode == PUMICE_MODE_STRICT)
-		return -EOPNOTSUPP;
+	ret = set_strict(gpu, mode == PUMICE_MODE_STRICT);
+	if (ret)
+		return ret;
 	ret = set_hierarchy(gpu, mode != PUMICE_MODE_FAST);
-	if (!ret)
-		gpu->mode = mode;
-	return ret;
+	if (ret) {
+		set_strict(gpu, gpu->mode == PUMICE_MODE_STRICT);
+		return ret;
+	}
+	gpu->mode = mode;
+	return 0;
 }
 
 int mode_set(struct pumice_gpu *gpu, u32 mode)
@@ -209,6 +229,23 @@ int pumice_gpu_set_mode(struct pumice_gpu *gpu, const char *name)
 	gpu->mode_of_host = mode;
 	gpu_unlock(gpu);
 	return 0;
+}
+
+bool pumice_gpu_finding(struct pumice_gpu *gpu, unsigned int number,
+			char text[PUMICE_FINDING_BYTES])
+{
+	struct strict_finding finding;
+
+	_Static_assert(PUMICE_FINDING_BYTES == STRICT_TEXT_BYTES, "size of a finding's text");
+	if (!strict_get(&gpu->strict, number, &finding))
+		return false;
+	strict_describe(&finding, text);
+	return true;
+}
+
+uint64_t pumice_gpu_findings_lost(struct pumice_gpu *gpu)
+{
+	return strict_lost(&gpu->strict);
 }
 
 const char *pumice_gpu_mode(struct pumice_gpu *gpu)

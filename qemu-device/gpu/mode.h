@@ -3,8 +3,9 @@
  * Modes of the GPU. Results are the same in all of them.
  *
  * Fast mode is the default. In the others each access of a unit is a request to the memory
- * hierarchy (mmu_set_request()). A mode that also counts cycles belongs here, too: its clock
- * advances with the turns of the hierarchy.
+ * hierarchy (mmu_set_request()). In mode strict the USCs detect errors, too (usc_set_strict()).
+ * A mode that also counts cycles belongs here, too: its clock advances with the turns of the
+ * hierarchy.
  */
 #ifndef PUMICE_GPU_MODE_H
 #define PUMICE_GPU_MODE_H
@@ -24,8 +25,7 @@ bool mode_is_available(struct pumice_gpu *gpu);
 
 /*
  * Change the mode, between two steps of all units. Returns 0, or changes nothing: -EBUSY if a data
- * master has a job, -EINVAL if there is no such mode, -EOPNOTSUPP if it is not implemented, or
- * -ENOMEM. No lock held; not in a step.
+ * master has a job, -EINVAL if there is no such mode, or -ENOMEM. No lock held; not in a step.
  */
 int mode_set(struct pumice_gpu *gpu, u32 mode);
 

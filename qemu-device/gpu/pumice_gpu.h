@@ -54,8 +54,8 @@ struct pumice_gpu_config {
 	unsigned int common_kib;	/* common store of one USC, KiB */
 	unsigned int local_kib;		/* local memory of one USC, KiB */
 	unsigned int slot_registers;	/* of a slot, 1 to 8, or PUMICE_NO_REGISTERS */
-	const char *mode;	/* "fast", which NULL is, or "counted"; see
-				 * Documentation/hierarchy.rst */
+	const char *mode;	/* "fast", which NULL is, "counted" or "strict"; see
+				 * Documentation/hierarchy.rst and strict.rst */
 	const char *late;	/* when data of loads arrive: "early", which NULL is, "data" or
 				 * "poison"; see Documentation/execution.rst */
 	unsigned int vpm_kib;	/* vertex pipe memory of one core, KiB */
@@ -124,6 +124,11 @@ struct pumice_gpu_ops {
 	/* threads=0 only: there is work, call pumice_gpu_poll() soon. Must not call it itself. */
 	void (*kick)(void *opaque);
 	void (*log)(void *opaque, enum pumice_log_level level, const char *text);
+	/*
+	 * Mode strict has detected an error; text: pumice_gpu_finding(). A bounded number of calls
+	 * from one change of the mode to the next. From a worker thread; may be NULL.
+	 */
+	void (*finding)(void *opaque, const char *text);
 	/* May be NULL. */
 	void (*trace)(void *opaque, enum pumice_trace_event ev, uint64_t a, uint64_t b, uint64_t c);
 	/* Called first and last by each thread of the GPU; may be NULL. */
@@ -191,12 +196,23 @@ void pumice_gpu_machine_reset(struct pumice_gpu *gpu);
 
 /*
  * Change the mode: its name as in the configuration. Returns 0, or changes nothing: -EBUSY while a
- * job runs, -EINVAL for another name, -EOPNOTSUPP for one that is not implemented, -ENOMEM. Any
- * thread; must not be called from ops.
+ * job runs, -EINVAL for another name, -ENOMEM. Any thread; must not be called from ops.
  */
 int pumice_gpu_set_mode(struct pumice_gpu *gpu, const char *name);
 /* Return its name, a constant text. */
 const char *pumice_gpu_mode(struct pumice_gpu *gpu);
+
+/* Bytes of the text of a finding, its end included. */
+#define PUMICE_FINDING_BYTES	768
+/*
+ * Get a finding of mode strict by its number, from 0 in the order of detection: a JSON object in
+ * one line. Findings are kept until mode strict is selected again. Returns false if there is none.
+ * Any thread.
+ */
+bool pumice_gpu_finding(struct pumice_gpu *gpu, unsigned int number,
+			char text[PUMICE_FINDING_BYTES]);
+/* Return the number of further findings, for which there was no room. Any thread. */
+uint64_t pumice_gpu_findings_lost(struct pumice_gpu *gpu);
 
 /*
  * Request a fault, for tests of drivers: "KIND[,where=WHERE][,bit=N][,us=N][,skip=N]

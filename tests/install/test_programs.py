@@ -34,6 +34,7 @@ REFUSED = [
     ("dump", ["-s", "teapot", "-"], "there is no section 'teapot'; accepted: info, reason"),
     ("frame", ["-d", "drm", "-"], "-d drm: a frame is replayed on a GPU in this process"),
     ("shares", ["-d", "inproc", "cdm=1"], "'inproc' is not a GPU of the kernel driver"),
+    ("strict", [], "COMMAND is missing; usage: pumice-strict [OPTION]… COMMAND [ARGUMENT]…"),
     ("as", ["--c-array", "9x", "-"], "--c-array 9x: NAME is a C identifier"),
     ("as", ["--c-array=a-b", "-"], "--c-array a-b: NAME is a C identifier"),
     ("run", ["--groups", "1,", "-"], "--groups 1,: one to three numbers"),
@@ -133,8 +134,8 @@ class Programs(Installed):
     def test_tools_and_demos_are_installed(self):
         self.assertEqual(len([name for name in self.programs if name.startswith("demo-")]), 17)
         self.assertEqual({name for name in self.programs if not name.startswith("demo-")},
-                         {"as", "decode", "dis", "dump", "frame", "info", "run", "shares", "top",
-                          "trace"})
+                         {"as", "decode", "dis", "dump", "frame", "info", "run", "shares", "strict",
+                          "top", "trace"})
 
     def test_help_is_printed_to_standard_output(self):
         for name in sorted(self.programs):

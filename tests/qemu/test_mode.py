@@ -10,7 +10,8 @@ class Mode(unittest.TestCase):
     """No job runs in these machines."""
 
     def test_it_is_fast_unless_the_property_has_another(self):
-        for properties, name in (("", "fast"), ("mode=fast", "fast"), ("mode=counted", "counted")):
+        for properties, name in (("", "fast"), ("mode=fast", "fast"), ("mode=counted", "counted"),
+                                 ("mode=strict", "strict")):
             with self.subTest(properties), Machine(properties) as machine:
                 machine.enable()
                 self.assertEqual(machine.property("mode"), name)
@@ -36,8 +37,7 @@ class Mode(unittest.TestCase):
     def test_others_are_refused_by_name(self):
         for name, text in (("slow", "mode must be fast, counted or strict"),
                            ("", "mode must be fast, counted or strict"),
-                           ("a-name-that-is-too-long", "mode must be fast, counted or strict"),
-                           ("strict", "mode strict is not implemented yet")):
+                           ("a-name-that-is-too-long", "mode must be fast, counted or strict")):
             with self.subTest(name):
                 self.assertIn(text, refused(f"mode={name}"))
                 with Machine() as machine:
@@ -48,10 +48,14 @@ class Mode(unittest.TestCase):
     def test_the_register_refuses_others(self):
         with Machine() as machine:
             machine.enable()
-            for value in (REG["MODE_STRICT"], 3):
-                machine.reg("SYS_MODE", value)
-                self.assertEqual(machine.field("SYS_MODE__MODE"), REG["MODE_FAST"])
-                self.assertEqual(machine.field("SYS_MODE__REFUSED"), REG["MODE_REFUSAL_UNKNOWN"])
+            machine.reg("SYS_MODE", 3)
+            self.assertEqual(machine.field("SYS_MODE__MODE"), REG["MODE_FAST"])
+            self.assertEqual(machine.field("SYS_MODE__REFUSED"), REG["MODE_REFUSAL_UNKNOWN"])
+
+    def test_there_is_no_finding_without_a_job(self):
+        with Machine("mode=strict") as machine:
+            machine.enable()
+            self.assertEqual(machine.property("findings"), "[]")
 
 
 if __name__ == "__main__":

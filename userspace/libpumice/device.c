@@ -57,8 +57,10 @@ int pumice_device_open_virtual(struct pumice_device *dev, uint32_t number,
 
 void pumice_device_close(struct pumice_device *dev)
 {
-	if (dev)
-		dev->ops->close(dev);
+	if (!dev)
+		return;
+	findings_write(dev);
+	dev->ops->close(dev);
 }
 
 int pumice_device_info(struct pumice_device *dev, struct pumice_device_info *info)

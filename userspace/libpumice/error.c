@@ -31,6 +31,7 @@ int device_init(struct pumice_device *dev, const struct backend_ops *ops)
 	pthread_mutex_init(&dev->vms_lock, NULL);
 	dev->vms = NULL;
 	pthread_mutex_init(&dev->warnings_lock, NULL);
+	pthread_mutex_init(&dev->findings_lock, NULL);
 	dev->warnings = (struct warnings){ NULL, NULL };
 	return 0;
 }
@@ -41,6 +42,7 @@ void device_fini(struct pumice_device *dev)
 	pthread_mutex_destroy(&dev->error_lock);
 	pthread_mutex_destroy(&dev->vms_lock);
 	pthread_mutex_destroy(&dev->warnings_lock);
+	pthread_mutex_destroy(&dev->findings_lock);
 	while (dev->errors) {
 		struct thread_error *next = dev->errors->next;
 

@@ -119,6 +119,8 @@ struct backend_ops {
 
 	/* Read the values of a row of HIER_SELECT that exists. */
 	int (*hierarchy_row)(struct pumice_device *dev, u32 row, u64 *value);
+	/* Get a finding of mode strict as a JSON object; -ENOENT past the last; no error text */
+	int (*finding)(struct pumice_device *dev, u32 number, char *text, size_t bytes);
 
 	int (*trace_open)(struct pumice_device *dev, u32 entries, struct pumice_trace **trace);
 	/* Read one more record, or clear *have. @lost: incremented */
@@ -156,7 +158,14 @@ struct pumice_device {
 	/* device.c */
 	pthread_mutex_t warnings_lock;	/* protects warnings */
 	struct warnings warnings;
+
+	/* findings.c */
+	pthread_mutex_t findings_lock;	/* protects findings_written; vms_lock nests inside */
+	u32 findings_written;		/* to the file */
 };
+
+/* Write findings that are new to the file that PUMICE_FINDINGS names, if it is set. */
+void findings_write(struct pumice_device *dev);
 
 struct pumice_bo {
 	struct pumice_device *dev;

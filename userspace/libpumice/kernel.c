@@ -159,6 +159,7 @@ void pumice_kernel_destroy(struct pumice_kernel *k)
 {
 	if (!k)
 		return;
+	findings_write(k->vm->dev);	/* while the program's lines exist */
 	pumice_kernel_destroy(k->positions[0]);
 	pumice_kernel_destroy(k->positions[1]);
 	unlink_kernel(k);

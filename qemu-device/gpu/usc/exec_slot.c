@@ -95,4 +95,6 @@ void usc_slot_select_writers(struct usc *usc, struct usc_run *run, unsigned int 
 	run->meeting &= ~run->together;
 	run->runnable |= run->together;
 	run->executed = false;
+	if (usc->watch)
+		usc_watch_meet(usc->watch, usc->task[slot].group, run->together);
 }

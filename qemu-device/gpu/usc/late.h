@@ -9,7 +9,7 @@
 
 struct usc_late;
 
-/* Create the state of a USC whose config->late is not early; NULL when out of memory. */
+/* Create the state of a USC whose data are late; NULL when out of memory. */
 struct usc_late *usc_late_create(const struct usc_config *config);
 void usc_late_destroy(struct usc_late *late);
 /*

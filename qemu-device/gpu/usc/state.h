@@ -12,6 +12,7 @@
 #include "perf.h"
 #include "program.h"
 #include "usc.h"
+#include "watch.h"
 
 #define USC_GROUP_WAVES (PUMICE_GROUP_TASKS * USC_MAX_WAVES)
 
@@ -98,6 +99,9 @@ struct usc {
 	u32 slot_reg[PUMICE_USC_SLOTS][PUMICE_USC_OWN_REGS];
 	struct rtu *rtu;
 	struct usc_late *late;	/* see late.h; NULL: data are not late */
+	enum usc_late_mode late_chosen;	/* by the configuration, for other modes than strict */
+	struct strict *strict;	/* receives findings; NULL: not mode strict */
+	struct usc_watch *watch;	/* the same */
 
 	/* Shared with the PDS: bit g is group g. */
 	_Atomic u64 live;	/* started and not done */

@@ -22,6 +22,7 @@ const struct usc_insn *usc_exec_stepped(struct exec *x, const struct usc_insn *i
 		const struct usc_insn *at = i;
 		struct usc_late_step late;
 		struct usc_requests requests;
+		struct usc_watch_step watch;
 		struct usc_tally tally;
 
 		if (x->usc->late && !usc_late_begin(x, i, &late))
@@ -30,6 +31,8 @@ const struct usc_insn *usc_exec_stepped(struct exec *x, const struct usc_insn *i
 			usc_tally_begin(x, i, &tally);
 		if (detailed)
 			usc_requests_begin(x, i, &requests);
+		if (x->usc->watch)
+			usc_watch_begin(x, i, &watch);
 		x->limit = i + 1;	/* only this instruction */
 		i = i->run(x, i);
 		/* A jump has begun a new run of instructions, as far as the slice allows. */
@@ -40,6 +43,8 @@ const struct usc_insn *usc_exec_stepped(struct exec *x, const struct usc_insn *i
 			usc_tally_end(x, at, &tally);
 		if (detailed)
 			usc_requests_end(x, &requests);
+		if (x->usc->watch)
+			usc_watch_end(x, at, &watch);
 		if (x->usc->late && !usc_late_end(x, at, &late))
 			return at;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Execution of a wave an instruction at a time, and its observers: detailed counters (count.c),
- * requests to the memory hierarchy (request.c), and data that arrive late (late.c). Chosen once for
- * a wave's turn: without any of them none of this runs.
+ * requests to the memory hierarchy (request.c), races (watch.c), and data that arrive late
+ * (late.c). Chosen once for a wave's turn: without any of them none of this runs.
  */
 #ifndef PUMICE_GPU_USC_STEP_H
 #define PUMICE_GPU_USC_STEP_H
@@ -45,6 +45,17 @@ struct usc_requests {
 /* Before an instruction runs, in detailed modes; and when it is complete. */
 void usc_requests_begin(const struct exec *x, const struct usc_insn *i, struct usc_requests *r);
 void usc_requests_end(const struct exec *x, const struct usc_requests *r);
+
+/* watch.c: access of an instruction to local memory, by lane. */
+struct usc_watch_step {
+	struct usc_access access;
+	u32 lanes;	/* 0: it has none */
+	u32 offset[PUMICE_LANES];
+};
+
+/* Before an instruction runs, in mode strict; and when it is complete. */
+void usc_watch_begin(const struct exec *x, const struct usc_insn *i, struct usc_watch_step *s);
+void usc_watch_end(const struct exec *x, const struct usc_insn *i, const struct usc_watch_step *s);
 
 /* late.c: an instruction that loads, or waits. */
 struct usc_late_step {

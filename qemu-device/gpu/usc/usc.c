@@ -7,6 +7,7 @@
  * Limits: the PDS fills all attribute, shared and coefficient registers; the other registers
  * and local memory are zeroed here.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +55,7 @@ struct usc *usc_create(const struct usc_config *config)
 	if (!usc)
 		return NULL;
 	usc->config = *config;
+	usc->late_chosen = config->late;
 	mmu_tlb_set_far(&usc->tlb, usc->far, MMU_TLB_FAR_SMALL);
 	usc->tlb.place = config->core + 1;
 	usc->tlb.usc = config->number;
@@ -90,7 +92,38 @@ void usc_destroy(struct usc *usc)
 	free(usc->dc);
 	free(usc->uniform);
 	usc_late_destroy(usc->late);
+	usc_watch_destroy(usc->watch);
 	free(usc);
+}
+
+int usc_set_strict(struct usc *usc, struct strict *strict)
+{
+	struct usc_config config = usc->config;
+	struct usc_watch *watch = NULL;
+	struct usc_late *late = NULL;
+
+	if (!strict && !usc->strict)
+		return 0;
+	config.late = strict ? USC_LATE_POISON : usc->late_chosen;
+	if (strict) {
+		watch = usc_watch_create(config.local_bytes);
+		if (!watch)
+			return -ENOMEM;
+	}
+	if (config.late != USC_LATE_EARLY) {
+		late = usc_late_create(&config);
+		if (!late) {
+			usc_watch_destroy(watch);
+			return -ENOMEM;
+		}
+	}
+	usc_late_destroy(usc->late);
+	usc_watch_destroy(usc->watch);
+	usc->config.late = config.late;
+	usc->late = late;
+	usc->watch = watch;
+	usc->strict = strict;
+	return 0;
 }
 
 void usc_reset(struct usc *usc)
@@ -243,6 +276,9 @@ void usc_group_begin(struct usc *usc, unsigned int group)
 	}
 	run->runnable = (u32)((1ull << run->waves) - 1);
 	memset(usc->local + g->local_byte, 0, g->local_bytes);
+	if (usc->watch)
+		usc_watch_group_begin(usc->watch, group, run->waves, g->local_byte,
+				      g->local_bytes);
 	usc_count(usc, PUMICE_PERF_USC_WAVES, run->waves);
 	atomic_store_explicit(&g->state, USC_GROUP_RUNNING, memory_order_relaxed);
 	usc->running |= 1ull << group;

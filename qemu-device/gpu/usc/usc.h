@@ -22,6 +22,7 @@
 #define USC_MAX_WAVES (PUMICE_TASK_INSTANCES / PUMICE_LANES)	/* of one task */
 #define USC_ROW_WORDS PUMICE_LANES	/* unified store row: one register of one wave */
 
+struct strict;
 struct tag;
 struct usc;
 struct usc_program;	/* predecoded program, see program.h */
@@ -104,6 +105,12 @@ struct usc_config {
 /* Allocate a USC with its stores. Returns NULL when out of memory. */
 struct usc *usc_create(const struct usc_config *config);
 void usc_destroy(struct usc *usc);
+/*
+ * Detect errors of programs and report them to strict, from now on; NULL: no longer. Late data are
+ * as with USC_LATE_POISON meanwhile. Returns 0, or -ENOMEM without a change. Only while it has no
+ * group, and no step runs.
+ */
+int usc_set_strict(struct usc *usc, struct strict *strict);
 /* Drop all tasks at once, without callbacks; only while no step runs. */
 void usc_reset(struct usc *usc);
 

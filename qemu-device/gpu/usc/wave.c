@@ -47,6 +47,8 @@ static unsigned int next_in(u64 set, unsigned int from)
 static void group_faulted(struct usc *usc, unsigned int group, const struct gpu_fault *fault)
 {
 	usc_report_ended(usc);	/* before the fault stops the job */
+	if (usc->strict)
+		usc_watch_fault(usc, group, fault);
 	usc->config.ops->fault(usc->config.opaque, group, fault);
 	usc_group_finish(usc, group);
 }
@@ -108,7 +110,13 @@ static void finish_or_release(struct usc *usc, unsigned int group)
 		run->runnable = run->copying;
 		run->copying = 0;
 		run->executed = false;
+		if (usc->watch)
+			usc_watch_meet(usc->watch, group, run->together);
 	} else {
+		if (usc->watch) {
+			usc_watch_barrier(usc, group);
+			usc_watch_meet(usc->watch, group, run->barrier);
+		}
 		run->runnable = run->barrier;
 		run->barrier = 0;
 		usc_count(usc, PUMICE_PERF_USC_BARRIERS, 1);

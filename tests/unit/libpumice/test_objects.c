@@ -78,7 +78,7 @@ static void open_refuses_names_it_does_not_understand(void **state)
 		  "slot-registers, vpm-kib, idx-fifo, chunk-fifo, tile-fifo, tsp-vertices, slc-kib, data-l1-bytes, "
 		  "data-l2-bytes, texture-l1-bytes, texture-l2-bytes, slice-us, split, cdm-share, vdm-share, pdm-share, rdm-share, "
 		  "job-timeout-ms, attach; preset=NAME; late=early, data or poison; "
-		  "mode=fast or counted; "
+		  "mode=fast, counted or strict; "
 		  "pixel-outputs=common or partition; dms-policy=NAME; fw-gdb=PATH" },
 		{ "inproc:cores=17", EINVAL, "cores=17: cores must be 1 to 16" },
 		{ "inproc:cores=0", EINVAL, "cores=0: cores must be 1 to 16" },
@@ -101,7 +101,6 @@ static void open_refuses_names_it_does_not_understand(void **state)
 		{ "inproc:pixel-outputs=common-or-partition", EINVAL, "invalid option" },
 		{ "inproc:late=soon", EINVAL, "late must be early, data or poison" },
 		{ "inproc:mode=slow", EINVAL, "mode must be fast, counted or strict" },
-		{ "inproc:mode=strict", EINVAL, "mode strict is not implemented yet" },
 		{ "inproc:late=", EINVAL, "invalid option" },
 		{ "inproc:late=poisonous", EINVAL, "invalid option" },
 		{ "inproc:uscs=5", EINVAL, "uscs must be 1 to 4" },

@@ -146,6 +146,7 @@ static const struct backend_ops inproc_ops = {
 	.perfmon_destroy = inproc_perfmon_destroy,
 	.perfmon_read = inproc_perfmon_read,
 	.hierarchy_row = inproc_hierarchy_row,
+	.finding = inproc_finding,
 	.trace_open = inproc_trace_open,
 	.trace_next = inproc_trace_next,
 	.trace_close = inproc_trace_close,
@@ -217,7 +218,8 @@ static bool parse_number(const char *text, const char *end, u32 *value)
 	"texture-l2-bytes, slice-us, split, " \
 	"cdm-share, vdm-share, pdm-share, rdm-share, job-timeout-ms, virtual-gpus, hold-us, " \
 	"attach; preset=NAME; " \
-	"late=early, data or poison; mode=fast or counted; pixel-outputs=common or partition; " \
+	"late=early, data or poison; mode=fast, counted or strict; pixel-outputs=common or " \
+	"partition; " \
 	"dms-policy=NAME; fw-gdb=PATH"
 
 #define ACCEPTED_KEYS	"accepted: key=number,… of " OPTION_KEYS

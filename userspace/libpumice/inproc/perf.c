@@ -214,3 +214,13 @@ int inproc_hierarchy_row(struct pumice_device *dev, u32 row, u64 *value)
 	virtual_run_unlock(d);
 	return 0;
 }
+
+int inproc_finding(struct pumice_device *dev, u32 number, char *text, size_t bytes)
+{
+	char finding[PUMICE_FINDING_BYTES];
+
+	if (!pumice_gpu_finding(inproc_device(dev)->gpu, number, finding))
+		return -ENOENT;
+	snprintf(text, bytes, "%s", finding);
+	return 0;
+}

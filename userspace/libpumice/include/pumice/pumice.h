@@ -79,8 +79,9 @@ struct pumice_trace;
  *       job may hold a data master that another virtual GPU waits for), attach (1: other processes
  *       of the user can observe it), fw-gdb=PATH (GDB's socket; threads=1 or more), late=early,
  *       data or poison (when data of loads arrive; poison: a use without a wait faults; default:
- *       PUMICE_LATE of the environment, else early), mode=fast or counted (each request to memory
- *       passes the modelled caches; default: PUMICE_MODE of the environment, else fast)
+ *       PUMICE_LATE of the environment, else early), mode=fast, counted (each request to memory
+ *       passes the modelled caches) or strict (errors of programs are reported as findings, too;
+ *       default: PUMICE_MODE of the environment, else fast)
  *   "pid:PID" or "pid:PID/N" the GPU in another process, number 0 or N of it, which has the key
  *       attach=1; only to be observed: statistics, clock, event trace. XDG_RUNTIME_DIR is the same
  *       in both

@@ -186,6 +186,17 @@ int pumice_hierarchy_client_get(struct pumice_device *dev, uint32_t client,
 int pumice_hierarchy_level_get(struct pumice_device *dev, uint32_t level,
 			       struct pumice_hierarchy_level *counts, size_t bytes);
 
+/**
+ * pumice_finding_get - get a finding of mode strict: an error that the GPU has detected.
+ * @number: from 0 until -ENOENT, in the order of detection
+ * @text: out, a JSON object in one line; Documentation/strict.rst describes its members
+ * @bytes: room of @text; 2048 is sufficient
+ *
+ * Findings are complete when no job runs. Return: 0; -ENOENT past the last; -ENOSPC;
+ * -EOPNOTSUPP for a GPU of the kernel driver or of another process.
+ */
+int pumice_finding_get(struct pumice_device *dev, uint32_t number, char *text, size_t bytes);
+
 /* ------------------------------------------------- devices of other processes */
 
 /** struct pumice_process - a process with a device. */

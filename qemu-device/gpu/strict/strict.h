@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Findings of mode strict: errors of drivers and programs that the GPU has detected.
+ *
+ * Source: the project's decision; no document describes it. Documentation/strict.rst lists the
+ * kinds. Blocks detect errors and report them here; this file stores and describes them.
+ *
+ * Limits: STRICT_FINDINGS different findings are kept, those after them are counted as lost. An
+ * error that is detected again, by the same instruction of the same program, is counted in the
+ * first finding.
+ */
+#ifndef PUMICE_GPU_STRICT_H
+#define PUMICE_GPU_STRICT_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "../fault.h"
+#include "pumice_regs.h"
+#include "pumice_types.h"
+
+#define STRICT_FINDINGS 256u
+
+/* Bytes of a finding as text, its end included. */
+#define STRICT_TEXT_BYTES 768u
+
+/* The instruction that another wave has executed, or waits at. */
+struct strict_other {
+	bool known;
+	bool write;	/* it writes, of a race */
+	bool lane_known;
+	u8 wave;	/* number in the work-group */
+	u8 lane;
+	u32 pc;
+};
+
+struct strict_finding {
+	u8 kind;	/* enum pumice_finding */
+	u8 unit;	/* enum pumice_unit */
+	u8 access;	/* enum pumice_access */
+	u8 ctx;		/* MMU context */
+	bool lane_known;
+	u8 slot, wave, lane;	/* wave: number in the work-group */
+	u16 usc;	/* over all cores */
+	u32 pc;		/* instruction index in the program */
+	u32 times;	/* detected, at least 1 */
+	u64 code;	/* GPU virtual address of the program */
+	u64 addr;	/* GPU virtual address, byte offset in local memory, or usc_late */
+	struct strict_other other;
+};
+
+/* Receives each new finding as text, from the thread that has detected it; no lock is held. */
+typedef void strict_notify_fn(void *opaque, const char *text);
+
+struct strict {
+	strict_notify_fn *notify;	/* or NULL */
+	void *opaque;
+
+	/* Guards the rest; a leaf. */
+	pthread_mutex_t lock;
+	u32 count;
+	u64 lost;	/* different or repeated findings that had no room */
+	struct strict_finding finding[STRICT_FINDINGS];
+};
+
+void strict_init(struct strict *strict, strict_notify_fn *notify, void *opaque);
+void strict_destroy(struct strict *strict);
+/* Drop all findings. Any thread. */
+void strict_clear(struct strict *strict);
+/* Store a finding; its member times is not used. Any thread, without the device lock. */
+void strict_report(struct strict *strict, const struct strict_finding *finding);
+/*
+ * Return the finding of a program's fault: its kind, or false for a fault that is none. wave:
+ * number in the work-group.
+ */
+bool strict_of_fault(const struct gpu_fault *fault, u32 wave, struct strict_finding *finding);
+/* Get a finding by its number, in the order of detection; false if there is none. Any thread. */
+bool strict_get(struct strict *strict, u32 number, struct strict_finding *finding);
+/* Return the number of findings that had no room. Any thread. */
+u64 strict_lost(struct strict *strict);
+/* Describe a finding as a JSON object of one line; text has STRICT_TEXT_BYTES. */
+void strict_describe(const struct strict_finding *finding, char *text);
+
+#endif

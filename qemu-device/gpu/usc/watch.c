@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Mode strict: races between waves of a work-group in local memory.
+ *
+ * Source: document 002, "Control flow": the barrier orders accesses of different waves. Two
+ * accesses of different waves to one byte are a race if one of them writes, not both are atomic,
+ * and neither happens before the other. Waves are ordered by barriers, by instructions that waves
+ * execute together (work-group copies, writes of slot registers), and by mem_fence and operations
+ * on caches: a fence is after all earlier fences of its work-group.
+ *
+ * The order is kept as vector clocks: clock[w][v] is the last access of wave v that is before the
+ * next one of wave w, counted in synchronizations of v. For each byte the last write is stored, and
+ * two reads.
+ *
+ * Limits: two lanes of one instruction do not race, because the highest lane takes precedence
+ * (hw/isa.xml). Of more than two unordered reads the last two are kept. Fences order all accesses
+ * in the order in which they were executed, whichever variable connects them, so a race that they
+ * hide by chance is not found. Work-group copies have no history: a missing wait for one is
+ * reported as late data. Not for rays: their waves have no local memory.
+ */
+#include "watch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../number.h"
+#include "../strict/strict.h"
+#include "minmax.h"
+#include "step.h"
+
+#define WATCH_READS 2u	/* of a byte that are kept */
+
+/* An access of a wave; clock 0: there is none. */
+struct watch_access {
+	u32 clock;	/* of its wave */
+	u32 pc;
+	u8 wave;	/* number in the group */
+	u8 lane;
+	bool atomic;
+};
+
+struct watch_byte {
+	struct watch_access write;
+	struct watch_access read[WATCH_READS];
+};
+
+struct watch_group {
+	u32 waves;
+	u32 clock[USC_GROUP_WAVES][USC_GROUP_WAVES];
+	u32 fence[USC_GROUP_WAVES];	/* accesses before the fences so far */
+};
+
+struct usc_watch {
+	struct watch_group group[PUMICE_USC_TASKS];
+	struct watch_byte byte[];	/* of local memory */
+};
+
+struct usc_watch *usc_watch_create(u32 local_bytes)
+{
+	return calloc(1, sizeof(struct usc_watch) + local_bytes * sizeof(struct watch_byte));
+}
+
+void usc_watch_destroy(struct usc_watch *watch)
+{
+	free(watch);
+}
+
+void usc_watch_group_begin(struct usc_watch *watch, unsigned int group, u32 waves, u32 local_byte,
+			   u32 local_bytes)
+{
+	struct watch_group *g = &watch->group[group];
+
+	memset(&watch->byte[local_byte], 0, local_bytes * sizeof(watch->byte[0]));
+	memset(g, 0, sizeof(*g));
+	g->waves = waves;
+	for (u32 w = 0; w < waves; w++)
+		g->clock[w][w] = 1;
+}
+
+void usc_watch_meet(struct usc_watch *watch, unsigned int group, u32 waves)
+{
+	struct watch_group *g = &watch->group[group];
+	u32 all[USC_GROUP_WAVES] = { 0 }, left, v;
+
+	for (left = waves; left; left &= left - 1) {
+		for (v = 0; v < g->waves; v++)
+			all[v] = max_u32(all[v], g->clock[__builtin_ctz(left)][v]);
+	}
+	for (left = waves; left; left &= left - 1) {
+		const u32 w = (u32)__builtin_ctz(left);
+
+		memcpy(g->clock[w], all, sizeof(all));
+		g->clock[w][w]++;
+	}
+}
+
+void usc_watch_fence(struct usc_watch *watch, unsigned int group, u32 wave)
+{
+	struct watch_group *g = &watch->group[group];
+
+	for (u32 v = 0; v < g->waves; v++) {
+		g->clock[wave][v] = max_u32(g->clock[wave][v], g->fence[v]);
+		g->fence[v] = g->clock[wave][v];
+	}
+	g->clock[wave][wave]++;
+}
+
+/* Return whether an earlier access and one of a wave are not ordered. */
+static bool is_unordered(const struct watch_group *g, const struct watch_access *before, u32 wave)
+{
+	return before->clock && before->wave != wave &&
+	       g->clock[wave][before->wave] < before->clock;
+}
+
+/* Return the access of another wave that races with one to this byte, or NULL. */
+static const struct watch_access *find_race(const struct watch_group *g,
+					    const struct watch_byte *byte,
+					    const struct watch_access *a, bool write)
+{
+	if (is_unordered(g, &byte->write, a->wave) && !(byte->write.atomic && a->atomic))
+		return &byte->write;
+	for (u32 n = 0; write && n < WATCH_READS; n++) {
+		if (is_unordered(g, &byte->read[n], a->wave))
+			return &byte->read[n];
+	}
+	return NULL;
+}
+
+/* Store an access. Reads that are before a write are not needed any longer. */
+static void remember(const struct watch_group *g, struct watch_byte *byte,
+		     const struct watch_access *a, bool write)
+{
+	if (write) {
+		*byte = (struct watch_byte){ .write = *a };
+		return;
+	}
+	if (byte->read[0].wave != a->wave && is_unordered(g, &byte->read[0], a->wave))
+		byte->read[1] = byte->read[0];
+	byte->read[0] = *a;
+}
+
+static void report(const struct exec *x, const struct watch_access *a, bool write, u32 at,
+		   const struct watch_access *other, bool other_writes)
+{
+	const struct strict_finding finding = {
+		.kind = PUMICE_FINDING_LOCAL_RACE,
+		.unit = PUMICE_UNIT_USC_DATA,
+		.access = write ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ,
+		.ctx = x->ctx,
+		.lane_known = true,
+		.slot = x->wave->slot,
+		.wave = a->wave,
+		.lane = a->lane,
+		.usc = (u16)x->usc->config.number,
+		.pc = a->pc,
+		.code = x->code_addr,
+		.addr = at,
+		.other = { .known = true, .write = other_writes, .lane_known = true,
+			   .wave = other->wave, .lane = other->lane, .pc = other->pc },
+	};
+
+	strict_report(x->usc->strict, &finding);
+}
+
+/* One lane's access to bytes from at on, in the group's local memory. */
+static void access_bytes(const struct exec *x, const struct usc_access *of,
+			 const struct watch_access *a, u32 at)
+{
+	const unsigned int group = x->usc->task[x->wave->slot].group;
+	const struct watch_group *g = &x->usc->watch->group[group];
+	struct watch_byte *byte = &x->usc->watch->byte[x->usc->group[group].local_byte + at];
+	bool reported = false;
+
+	for (u32 n = 0; n < of->bytes; n++, byte++) {
+		const struct watch_access *other = find_race(g, byte, a, of->store);
+
+		if (other && !reported)
+			report(x, a, of->store, at + n, other, other == &byte->write);
+		reported |= other != NULL;
+		remember(g, byte, a, of->store);
+	}
+}
+
+void usc_watch_begin(const struct exec *x, const struct usc_insn *i, struct usc_watch_step *s)
+{
+	u32 row[USC_ROW_WORDS];
+
+	s->lanes = 0;
+	s->access = (struct usc_access){ 0 };
+	if (!usc_access_of(i, &s->access) || !s->access.local)
+		return;
+	s->lanes = usc_active_lanes(x, i);
+	memcpy(s->offset, usc_access_offsets(x, i, row), sizeof(s->offset));
+}
+
+/* Return whether the instruction orders accesses of its wave and of others. */
+static bool is_fence(const struct usc_insn *i)
+{
+	return i->op == PUMICE_USC_OP_MEM_FENCE || i->op == PUMICE_USC_OP_CACHE_CLEAN ||
+	       i->op == PUMICE_USC_OP_CACHE_INVALIDATE ||
+	       i->op == PUMICE_USC_OP_CACHE_CLEAN_RANGE ||
+	       i->op == PUMICE_USC_OP_CACHE_INVALIDATE_RANGE;
+}
+
+void usc_watch_end(const struct exec *x, const struct usc_insn *i, const struct usc_watch_step *s)
+{
+	const unsigned int group = x->usc->task[x->wave->slot].group;
+	const u32 wave = x->wave->in_group;
+	struct watch_access a = {
+		.clock = x->usc->watch->group[group].clock[wave][wave],
+		.pc = (u32)(i - x->program->insn),
+		.wave = (u8)wave,
+		.atomic = s->access.load && s->access.store,
+	};
+
+	if (is_fence(i))
+		usc_watch_fence(x->usc->watch, group, wave);
+	for (u32 left = s->lanes; left; left &= left - 1) {
+		const u32 lane = (u32)__builtin_ctz(left);
+		const u64 at = (u64)s->offset[lane] + i->value;
+
+		a.lane = (u8)lane;
+		if (at + s->access.bytes <= x->local_bytes)
+			access_bytes(x, &s->access, &a, (u32)at);
+	}
+}
+
+/* ------------------------------------------------------------------- barriers */
+
+/* Return the instruction that a wave waits at, or the last one of a wave that has ended. */
+static u32 place_of(const struct usc *usc, const struct usc_run *run, u32 wave)
+{
+	const u32 pc = usc->wave[run->wave[wave]].pc;
+
+	return (run->barrier | run->ended) >> wave & 1 ? pc - 1 : pc;
+}
+
+/* Find a wave that is not at the instruction of another one, or has ended; false: there is none. */
+static bool find_other(const struct usc *usc, const struct usc_run *run, u32 wave,
+		       struct strict_other *other)
+{
+	for (u32 w = 0; w < run->waves; w++) {
+		const u32 pc = place_of(usc, run, w);
+
+		if (!(run->ended >> w & 1) && pc == place_of(usc, run, wave))
+			continue;
+		*other = (struct strict_other){ .known = true, .wave = (u8)w, .pc = pc };
+		return true;
+	}
+	return false;
+}
+
+void usc_watch_fault(const struct usc *usc, unsigned int group, const struct gpu_fault *fault)
+{
+	const u32 wave = usc->wave[fault->slot * USC_MAX_WAVES + fault->wave].in_group;
+	struct strict_finding finding;
+
+	if (!fault->wave_known || !strict_of_fault(fault, wave, &finding))
+		return;
+	if (finding.kind == PUMICE_FINDING_DIVERGENT_BARRIER)
+		find_other(usc, &usc->run[group], wave, &finding.other);
+	strict_report(usc->strict, &finding);
+}
+
+void usc_watch_barrier(const struct usc *usc, unsigned int group)
+{
+	const struct usc_run *run = &usc->run[group];
+	const struct usc_wave *wave = &usc->wave[run->wave[0]];
+	struct strict_finding finding = {
+		.kind = PUMICE_FINDING_UNPAIRED_BARRIER,
+		.unit = PUMICE_UNIT_USC_CODE,
+		.ctx = usc->group[group].ctx,
+		.slot = wave->slot,
+		.usc = (u16)usc->config.number,
+		.pc = place_of(usc, run, 0),
+		.code = usc->group[group].code_addr,
+	};
+
+	if (find_other(usc, run, 0, &finding.other))
+		strict_report(usc->strict, &finding);
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+/* Findings: storage in the device, and their way through the library. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "pumice/pumice.h"
+#include "strict/strict.h"
+
+#define TEXT_BYTES	2048u
+
+static struct strict strict;
+static u32 notified;
+
+static void notify(void *opaque, const char *text)
+{
+	assert_ptr_equal(opaque, &strict);
+	assert_non_null(strstr(text, "{\"finding\":\"local-race\""));
+	notified++;
+}
+
+/* Report a race of an instruction with instruction 7. */
+static void report(u32 pc, u64 addr)
+{
+	strict_report(&strict, &(struct strict_finding){
+				       .kind = PUMICE_FINDING_LOCAL_RACE, .pc = pc, .addr = addr,
+				       .other = { .known = true, .pc = 7 } });
+}
+
+static void set_up(void)
+{
+	notified = 0;
+	strict_init(&strict, notify, &strict);
+}
+
+static void an_error_of_the_same_instruction_is_one_finding(void **state)
+{
+	struct strict_finding f;
+
+	(void)state;
+	set_up();
+	report(3, 0);
+	report(3, 4);
+	report(4, 0);
+	assert_int_equal(notified, 2);
+	assert_true(strict_get(&strict, 0, &f));
+	assert_int_equal(f.times, 2);
+	assert_int_equal(f.addr, 0);
+	assert_true(strict_get(&strict, 1, &f));
+	assert_int_equal(f.pc, 4);
+	assert_int_equal(f.times, 1);
+	assert_false(strict_get(&strict, 2, &f));
+	strict_destroy(&strict);
+}
+
+static void findings_without_room_are_counted(void **state)
+{
+	struct strict_finding f;
+
+	(void)state;
+	set_up();
+	for (u32 n = 0; n < STRICT_FINDINGS + 3; n++)
+		report(n, 0);
+	assert_int_equal(strict_lost(&strict), 3);
+	assert_int_equal(notified, STRICT_FINDINGS);
+	assert_true(strict_get(&strict, STRICT_FINDINGS - 1, &f));
+	assert_false(strict_get(&strict, STRICT_FINDINGS, &f));
+	strict_clear(&strict);
+	assert_int_equal(strict_lost(&strict), 0);
+	assert_false(strict_get(&strict, 0, &f));
+	strict_destroy(&strict);
+}
+
+/* Two waves store to one word, at line 5. */
+static const char race[] = ".group 64, 1, 1\n"
+			   ".local 16\n"
+			   "mov r1, [one], 0\n"
+			   "\n"
+			   "local_store32 [one], r1, r1\n"
+			   "end\n";
+
+static const char *program = race;
+static u32 groups = 1;
+
+/* Run the program in a device, and get its first finding. */
+static int run_race(const char *device, char *text, size_t bytes)
+{
+	struct pumice_context *context;
+	struct pumice_dispatch dispatch;
+	struct pumice_kernel *kernel;
+	struct pumice_stream *stream;
+	struct pumice_device *dev;
+	struct pumice_vm *vm;
+	uint64_t start;
+	int err;
+
+	assert_int_equal(pumice_device_open(device, &dev, NULL, 0), 0);
+	assert_int_equal(pumice_vm_create(dev, &vm), 0);
+	assert_int_equal(pumice_context_create(vm, PUMICE_PRIORITY_NORMAL, &context), 0);
+	assert_int_equal(pumice_stream_create(vm, 65536, &stream), 0);
+	assert_int_equal(pumice_kernel_assemble(vm, "race.pasm", program, &kernel), 0);
+	pumice_dispatch_init(&dispatch, kernel);
+	dispatch.groups[0] = groups;
+	assert_int_equal(pumice_stream_dispatch(stream, &dispatch), 0);
+	assert_int_equal(pumice_stream_end(stream, &start), 0);
+	assert_int_equal(pumice_context_run(context, start, PUMICE_FOREVER, NULL), 0);
+	err = pumice_finding_get(dev, 0, text, bytes);
+	pumice_kernel_destroy(kernel);
+	pumice_stream_destroy(stream);
+	pumice_context_destroy(context);
+	pumice_vm_destroy(vm);
+	pumice_device_close(dev);
+	return err;
+}
+
+static void a_finding_has_the_line_of_its_program(void **state)
+{
+	char text[TEXT_BYTES];
+
+	(void)state;
+	assert_int_equal(run_race("inproc:cores=1,ram=64,threads=0,mode=strict", text,
+				  sizeof(text)), 0);
+	assert_non_null(strstr(text, "\"source\":\"race.pasm:5\"}"));
+}
+
+/* Groups of a launch use the same bytes, one after the other; in each wave 0 precedes wave 1. */
+static void a_group_has_no_history(void **state)
+{
+	char text[TEXT_BYTES];
+
+	(void)state;
+	program = ".group 64, 1, 1\n"
+		  ".local 16\n"
+		  "mov r1, [one], instance\n"
+		  "mov r2, [one], 0\n"
+		  "brnz meet, r1[0]\n"
+		  "local_store32 [one], r2, r2\n"
+		  "meet:\n"
+		  "barrier\n"
+		  "brz done, r1[0]\n"
+		  "local_store32 [one], r2, r2\n"
+		  "done:\n"
+		  "end\n";
+	groups = 2000;	/* more than there is room for at a time */
+	assert_int_not_equal(run_race("inproc:cores=1,ram=64,threads=0,mode=strict", text,
+				      sizeof(text)), 0);
+	program = race;
+	groups = 1;
+}
+
+static void other_modes_have_no_finding(void **state)
+{
+	char text[TEXT_BYTES];
+
+	(void)state;
+	assert_int_not_equal(run_race("inproc:cores=1,ram=64,threads=0,mode=counted", text,
+				      sizeof(text)), 0);
+}
+
+static void threads_find_the_same(void **state)
+{
+	char text[TEXT_BYTES], again[TEXT_BYTES];
+
+	(void)state;
+	assert_int_equal(run_race("inproc:cores=1,ram=64,threads=0,mode=strict", text,
+				  sizeof(text)), 0);
+	assert_int_equal(run_race("inproc:cores=1,ram=64,threads=2,mode=strict", again,
+				  sizeof(again)), 0);
+	assert_string_equal(text, again);
+}
+
+static void findings_are_written_to_the_file(void **state)
+{
+	char path[] = "/tmp/pumice-findings-XXXXXX", text[TEXT_BYTES], line[TEXT_BYTES];
+	FILE *file = fdopen(mkstemp(path), "r");
+
+	(void)state;
+	assert_non_null(file);
+	setenv("PUMICE_FINDINGS", path, 1);
+	assert_int_equal(run_race("inproc:cores=1,ram=64,threads=0,mode=strict", text,
+				  sizeof(text)), 0);
+	unsetenv("PUMICE_FINDINGS");
+	assert_non_null(fgets(line, sizeof(line), file));
+	line[strcspn(line, "\n")] = '\0';
+	assert_string_equal(line, text);
+	assert_null(fgets(line, sizeof(line), file));
+	fclose(file);
+	unlink(path);
+}
+
+static void a_text_without_room_is_refused(void **state)
+{
+	char text[16];
+
+	(void)state;
+	assert_int_not_equal(run_race("inproc:cores=1,ram=64,threads=0,mode=strict", text,
+				      sizeof(text)), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_error_of_the_same_instruction_is_one_finding),
+		cmocka_unit_test(findings_without_room_are_counted),
+		cmocka_unit_test(a_finding_has_the_line_of_its_program),
+		cmocka_unit_test(a_group_has_no_history),
+		cmocka_unit_test(other_modes_have_no_finding),
+		cmocka_unit_test(threads_find_the_same),
+		cmocka_unit_test(findings_are_written_to_the_file),
+		cmocka_unit_test(a_text_without_room_is_refused),
+	};
+
+	return cmocka_run_group_tests_name("strict findings", tests, NULL, NULL);
+}

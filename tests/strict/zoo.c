@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The zoo: seeded errors, in mode strict without threads. The right program of each has no
+ * finding; the wrong one has a first finding with the right kind, instruction, other side and
+ * place. Prints a line for each, in TAP.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pumice/pumice.h"
+#include "zoo.h"
+
+/* Mode strict implies late data, whichever mode of these is chosen. */
+#define DEVICE		"inproc:cores=1,ram=64,threads=0,mode=strict,late=early"
+#define TEXT_BYTES	4096u
+#define PREAMBLE \
+	".group 64, 1, 1\n" \
+	".local 512\n" \
+	"mov sh0, %#x\n" \
+	"mov sh1, %#x\n" \
+	"mov sh2, %#x\n" \
+	"mov sh3, %#x\n" \
+	"shl.u32 r1, instance, 2\n"
+
+/* A device with a buffer, the same read only, and a context. */
+struct fixture {
+	struct pumice_device *dev;
+	struct pumice_vm *vm;
+	struct pumice_context *context;
+	struct pumice_stream *stream;
+	struct pumice_buffer buffer;
+	uint64_t read_only;	/* another address of the buffer */
+};
+
+static void require(const struct fixture *f, int err, const char *what)
+{
+	if (!err)
+		return;
+	printf("Bail out! %s: %d: %s\n", what, err, f->dev ? pumice_device_error(f->dev) : "");
+	exit(1);
+}
+
+static void set_up(struct fixture *f)
+{
+	struct pumice_bind bind = { .size = 4096, .flags = PUMICE_BIND_READONLY };
+
+	*f = (struct fixture){ 0 };
+	require(f, pumice_device_open(DEVICE, &f->dev, NULL, 0), "device");
+	require(f, pumice_vm_create(f->dev, &f->vm), "vm");
+	require(f, pumice_context_create(f->vm, PUMICE_PRIORITY_NORMAL, &f->context), "context");
+	require(f, pumice_stream_create(f->vm, 65536, &f->stream), "stream");
+	require(f, pumice_buffer_create(f->vm, 4096, &f->buffer), "buffer");
+	require(f, pumice_vm_va_alloc(f->vm, 4096, 0, &f->read_only), "address");
+	bind.va = f->read_only;
+	bind.bo = f->buffer.bo;
+	require(f, pumice_vm_bind(f->vm, &bind, 1, NULL), "read-only mapping");
+}
+
+static void tear_down(struct fixture *f)
+{
+	pumice_context_destroy(f->context);
+	pumice_stream_destroy(f->stream);
+	pumice_buffer_destroy(&f->buffer);
+	pumice_vm_destroy(f->vm);
+	pumice_device_close(f->dev);
+}
+
+/* Run a program with these lines in its place; whether the job faults does not matter. */
+static void run(struct fixture *f, const struct zoo_error *e, const char *lines)
+{
+	char body[TEXT_BYTES], text[2 * TEXT_BYTES];
+	struct pumice_dispatch dispatch;
+	struct pumice_kernel *kernel;
+	uint64_t start;
+	const char *at = strstr(e->program, "%s");
+
+	snprintf(body, sizeof(body), "%.*s%s%s", (int)(at - e->program), e->program, lines, at + 2);
+	snprintf(text, sizeof(text), PREAMBLE "%send\n", (unsigned int)f->buffer.va,
+		 (unsigned int)(f->buffer.va >> 32), (unsigned int)f->read_only,
+		 (unsigned int)(f->read_only >> 32), body);
+	require(f, pumice_kernel_assemble(f->vm, e->name, text, &kernel), e->name);
+	pumice_dispatch_init(&dispatch, kernel);
+	require(f, pumice_stream_dispatch(f->stream, &dispatch), "dispatch");
+	require(f, pumice_stream_end(f->stream, &start), "stream");
+	pumice_context_run(f->context, start, PUMICE_FOREVER, NULL);
+	pumice_kernel_destroy(kernel);
+}
+
+/* Run the right program: returns whether it has no finding. */
+static bool right_has_none(const struct zoo_error *e, char *finding)
+{
+	struct fixture f;
+	bool none;
+
+	set_up(&f);
+	run(&f, e, e->right);
+	none = pumice_finding_get(f.dev, 0, finding, TEXT_BYTES);
+	tear_down(&f);
+	return none;
+}
+
+static bool has(const char *finding, const char *words)
+{
+	if (strstr(finding, words))
+		return true;
+	printf("# '%s' is not in the finding\n", words);
+	return false;
+}
+
+/* Return whether a finding has the kind and the place of a seeded error. */
+static bool is_expected(const struct zoo_error *e, const char *finding)
+{
+	char kind[64], at[64], other[64];
+	bool ok;
+
+	snprintf(kind, sizeof(kind), "{\"finding\":\"%s\",", e->finding);
+	snprintf(at, sizeof(at), ",\"instruction\":%u,\"usc\":", e->instruction);
+	snprintf(other, sizeof(other), "\"other\":{\"instruction\":%u,", e->other);
+	ok = has(finding, kind) && has(finding, at) && has(finding, e->place);
+	if (e->other != ZOO_NONE)
+		return ok && has(finding, other);
+	return ok && !strstr(finding, "\"other\":");
+}
+
+/* Run the wrong program: returns whether its first finding is the right one. */
+static bool wrong_is_found(const struct zoo_error *e, char *finding)
+{
+	struct fixture f;
+	bool found;
+
+	set_up(&f);
+	run(&f, e, e->wrong);
+	finding[0] = '\0';
+	found = !pumice_finding_get(f.dev, 0, finding, TEXT_BYTES) && is_expected(e, finding);
+	tear_down(&f);
+	return found;
+}
+
+int main(void)
+{
+	char finding[TEXT_BYTES];
+	uint32_t n, failed = 0;
+
+	printf("1..%u\n", zoo_error_count);
+	for (n = 0; n < zoo_error_count; n++) {
+		const struct zoo_error *e = &zoo_errors[n];
+		const bool none = right_has_none(e, finding);
+		bool ok;
+
+		if (!none)
+			printf("# the right program has a finding: %s\n", finding);
+		ok = wrong_is_found(e, finding) && none;
+		printf("# %s\n%sok %u - %s\n", finding, ok ? "" : "not ", n + 1, e->name);
+		failed += !ok;
+	}
+	return failed != 0;
+}
