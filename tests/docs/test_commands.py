@@ -114,6 +114,11 @@ ELSEWHERE = {
         "tests/guest/t_debugfs does so",
     ("Documentation/hierarchy.rst", "PUMICE_MODE=counted pumice-run …"):
         "tests/unit/libpumice/test_objects.c sets it",
+    ("Documentation/memory-traffic.rst", "examples/traffic"):
+        "tests/install/test_install.py runs it",
+    ("Documentation/memory-traffic.rst",
+     "examples/traffic inproc:threads=0,mode=counted,preset=sgx543mp4"):
+        "tests/install/test_install.py runs it with the default preset",
     ("Documentation/hierarchy.rst",
      "pumice-run --native --counted --groups 8,8 --arg buf:f32:random:64x64 "
      "--arg buf:f32:random:64x64 --arg out:f32:64x64 --arg u32:64 --arg u32:8 --print 0 matmul.pasm"):
