@@ -22,7 +22,7 @@ COMPILERS = [("gcc", "-std=c11", "c"), ("gcc", None, "c"), ("clang", "-std=c11",
 HEADERS = {"pumice.h", "pumice_capture.h", "pumice_debug.h", "pumice_fault.h", "pumice_formats.h",
            "pumice_gfx.h", "pumice_isa_enums.h", "pumice_limits.h", "pumice_perf.h",
            "pumice_present.h", "pumice_rays.h", "pumice_regs.h", "pumice_shader.h", "pumice_tasks.h",
-           "pumice_types.h"}
+           "pumice_types.h", "pumice_virtual.h"}
 
 MAP = TOP / "userspace/libpumice/libpumice.map"
 
@@ -246,7 +246,7 @@ class Library(Folder):
         functions = set()
         for header in ("pumice.h", "pumice_capture.h", "pumice_debug.h", "pumice_fault.h",
                        "pumice_gfx.h", "pumice_limits.h", "pumice_perf.h", "pumice_present.h",
-                       "pumice_rays.h", "pumice_tasks.h"):
+                       "pumice_rays.h", "pumice_tasks.h", "pumice_virtual.h"):
             text = (prefix().path / "include/pumice" / header).read_text(encoding="utf-8")
             functions |= set(re.findall(r"^[a-z][\w *]*[ *](pumice_\w+)\(", text, re.M))
         self.assertEqual(set(self.symbols()[0]), functions)

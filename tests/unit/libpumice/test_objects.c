@@ -77,7 +77,7 @@ static void open_refuses_names_it_does_not_understand(void **state)
 		  "threads, ram, unified-store-kib, common-store-kib, local-memory-kib, "
 		  "slot-registers, vpm-kib, idx-fifo, chunk-fifo, tile-fifo, tsp-vertices, slc-kib, data-l1-bytes, "
 		  "data-l2-bytes, texture-l1-bytes, texture-l2-bytes, slice-us, split, cdm-share, vdm-share, pdm-share, rdm-share, "
-		  "job-timeout-ms, attach; preset=NAME; late=early, data or poison; "
+		  "job-timeout-ms, virtual-gpus, hold-us, attach; preset=NAME; late=early, data or poison; "
 		  "mode=fast, counted or strict; "
 		  "pixel-outputs=common or partition; dms-policy=NAME; fw-gdb=PATH" },
 		{ "inproc:cores=17", EINVAL, "cores=17: cores must be 1 to 16" },

@@ -99,27 +99,6 @@ struct pumice_trace;
 int pumice_device_open(const char *name, struct pumice_device **dev, char *error,
 		       size_t error_bytes);
 
-/**
- * pumice_device_open_virtual - open a further virtual GPU of a GPU in this process.
- * @dev: a device that was opened as "inproc:virtual-gpus=N", or another virtual GPU of it
- * @number: 1 to N - 1; each can be open once
- * @out: out
- *
- * It is a device with memory, address spaces, contexts and a connection to the firmware of its own,
- * with the sizes and time-outs of @dev: errors of its user do not affect others. The GPU runs jobs
- * of all virtual GPUs in turn. Objects of one device cannot be used with another. Devices may be
- * closed in any order. Key hold-us of @dev: a job that cannot be switched out, and has
- * held the GPU for so long while another virtual GPU waits, is killed with its context, which is
- * then guilty.
- *
- * Since 0.5.
- *
- * Return: 0; -EINVAL for a number that is not active, -EBUSY if it is open, -EOPNOTSUPP for other
- * devices, -ENOMEM, -ENODEV if the firmware does not respond.
- */
-int pumice_device_open_virtual(struct pumice_device *dev, uint32_t number,
-			       struct pumice_device **out);
-
 /** pumice_device_close - close a device whose objects have all been destroyed. */
 void pumice_device_close(struct pumice_device *dev);
 
@@ -1003,17 +982,6 @@ int pumice_stream_end(struct pumice_stream *stream, uint64_t *va);
 /** pumice_stream_va - return the GPU virtual address of the next word to be added. */
 uint64_t pumice_stream_va(const struct pumice_stream *stream);
 
-/* ------------------------------------------------------------------- names */
-
-/** pumice_fault_name - return the name of a fault, the same in all logs; "unknown" for none. */
-const char *pumice_fault_name(uint32_t fault);
-
-/** pumice_unit_name - return the name of a unit. */
-const char *pumice_unit_name(uint32_t unit);
-
-/** pumice_access_name - return the name of a kind of access. */
-const char *pumice_access_name(uint32_t access);
-
 #ifdef __cplusplus
 }
 #endif
@@ -1022,5 +990,6 @@ const char *pumice_access_name(uint32_t access);
 #include "pumice_fault.h"
 #include "pumice_limits.h"
 #include "pumice_perf.h"
+#include "pumice_virtual.h"
 
 #endif

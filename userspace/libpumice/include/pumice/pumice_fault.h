@@ -2,7 +2,7 @@
 /*
  * libpumice: results of jobs and reasons of failures. A part of pumice/pumice.h, which includes it.
  *
- * A job's result, the last faults of an address space, and dumps for pumice-dump.
+ * A job's result, the last faults of an address space, dumps for pumice-dump, and names.
  */
 #ifndef PUMICE_PUMICE_FAULT_H
 #define PUMICE_PUMICE_FAULT_H
@@ -195,6 +195,17 @@ int pumice_vm_get_faults(struct pumice_vm *vm, uint64_t after, struct pumice_vm_
  * Return: 0; -EOPNOTSUPP through the kernel driver, or the error of the system call.
  */
 int pumice_context_dump(struct pumice_context *context, const char *path);
+
+/* ------------------------------------------------------------------- names */
+
+/** pumice_fault_name - return the name of a fault, the same in all logs; "unknown" for none. */
+const char *pumice_fault_name(uint32_t fault);
+
+/** pumice_unit_name - return the name of a unit. */
+const char *pumice_unit_name(uint32_t unit);
+
+/** pumice_access_name - return the name of a kind of access. */
+const char *pumice_access_name(uint32_t access);
 
 #ifdef __cplusplus
 }
