@@ -108,6 +108,11 @@ ELSEWHERE = {
     (TESTING, "make igt-in-tree IGT_SRC=DIR"): IGT_TREE,
     ("Documentation/device.rst", "qemu-system-x86_64 -M q35 … -device pcie-root-port,id=rp0,slot=1 "
      "-device pumice,bus=rp0,cores=4,threads=2"): "tests/qemu/machine.py starts such machines",
+    ("Documentation/device.rst",
+     "-device pumice,id=gpu0,virtual-gpus=2 -device pumice-vgpu,parent-gpu=gpu0,number=1"):
+        "tests/qemu/test_vgpu.py starts QEMU with such devices",
+    ("Documentation/strict.rst", "pumice-strict pumice-run race.pasm --groups 1"):
+        "tests/strict runs such programs in strict mode",
     ("Documentation/hierarchy.rst", "qemu-system-x86_64 … -device pumice,mode=counted"):
         "tests/qemu/test_mode.py starts QEMU so",
     ("Documentation/hierarchy.rst", "echo counted >/sys/kernel/debug/dri/0/mode"):

@@ -29,7 +29,7 @@ class Keys(unittest.TestCase):
         text = read(SOURCE).split("#define OPTION_KEYS", 1)[1].split("\n\n", 1)[0]
         listed = re.sub(r'[\\"\n\t]', "", text).strip()
         self.assertEqual({word.split("=")[0] for word in re.split(r"[,;] *| or ", listed)} -
-                         {"counted", "data", "partition", "poison", ""}, accepted())
+                         {"counted", "data", "partition", "poison", "strict", ""}, accepted())
 
     def test_the_page_lists_every_key(self):
         text = read("Documentation/libpumice.rst").split("Keys of ``inproc`` are", 1)[1]

@@ -23,6 +23,7 @@ NOT_DRAWN = {
     "fifo": "is shared by blocks", "fwctl": "is drawn as a part of the firmware processor",
     "fwgdb": "is for debuggers", "half": "is the box of TAG and TF", "inject": "is for tests",
     "levels": "is for the compiler", "mem": "is drawn as the arrow to guest memory",
+    "strict": "is for observers",
     "tcu": "is part of the arrow from the TAG to guest memory",
     "texel": "is shared by blocks", "trace": "is for observers",
 }

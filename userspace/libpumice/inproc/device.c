@@ -218,8 +218,8 @@ static bool parse_number(const char *text, const char *end, u32 *value)
 	"texture-l2-bytes, slice-us, split, " \
 	"cdm-share, vdm-share, pdm-share, rdm-share, job-timeout-ms, virtual-gpus, hold-us, " \
 	"attach; preset=NAME; " \
-	"late=early, data or poison; mode=fast, counted or strict; pixel-outputs=common or " \
-	"partition; " \
+	"late=early, data or poison; mode=fast, counted or strict; " \
+	"pixel-outputs=common or partition; " \
 	"dms-policy=NAME; fw-gdb=PATH"
 
 #define ACCEPTED_KEYS	"accepted: key=number,… of " OPTION_KEYS
