@@ -140,6 +140,7 @@ static void run_rows(struct bench *bench)
 	bench_rays(bench);
 	bench_transfer(bench);
 	bench_stall(bench);
+	bench_modes(bench);
 	fputs("\n]\n", bench->json);
 	pocl_close(&bench->pocl);
 	gpu_close(&bench->single);

@@ -107,5 +107,6 @@ void bench_scenes(struct bench *bench);
 void bench_rays(struct bench *bench);
 void bench_transfer(struct bench *bench);
 void bench_stall(struct bench *bench);
+void bench_modes(struct bench *bench);
 
 #endif

@@ -25,9 +25,15 @@ static void check(const struct gpu *gpu, const char *what, int ret)
 
 void gpu_open(struct gpu *gpu, unsigned int threads)
 {
-	char error[PUMICE_ERROR_BYTES], name[64];
+	gpu_open_mode(gpu, threads, "fast");
+}
 
-	snprintf(name, sizeof(name), "inproc:cores=%u,threads=%u,ram=1024", CORES, threads);
+void gpu_open_mode(struct gpu *gpu, unsigned int threads, const char *mode)
+{
+	char error[PUMICE_ERROR_BYTES], name[80];
+
+	snprintf(name, sizeof(name), "inproc:cores=%u,threads=%u,ram=1024,mode=%s", CORES, threads,
+		 mode);
 	if (pumice_device_open(name, &gpu->dev, error, sizeof(error)))
 		bench_fail("%s: %s", name, error);
 	check(gpu, "VM", pumice_vm_create(gpu->dev, &gpu->vm));

@@ -29,6 +29,8 @@ struct gpu_work {
 
 /* All exit with a message if they fail. */
 void gpu_open(struct gpu *gpu, unsigned int threads);
+/* The same in a mode: fast, counted or strict. */
+void gpu_open_mode(struct gpu *gpu, unsigned int threads, const char *mode);
 void gpu_close(struct gpu *gpu);
 void gpu_buffer(struct gpu *gpu, uint64_t bytes, struct pumice_buffer *buffer);
 /* Set up kernel and gpu; the caller sets the rest. */
