@@ -171,11 +171,16 @@ static void pumice_log(void *opaque, enum pumice_log_level level,
     }
 }
 
-/* A finding of mode strict; the GPU reports a bounded number of them. */
+/*
+ * A finding of mode strict. The GPU reports a bounded number of them, but again
+ * whenever the guest selects the mode.
+ */
 static void pumice_log_finding(void *opaque, const char *text)
 {
+    g_autofree char *line = g_strdup_printf("finding %s", text);
+
     trace_pumice_finding(text);
-    qemu_log_mask(LOG_GUEST_ERROR, "pumice: finding %s\n", text);
+    pumice_log_guest_error(opaque, line);
 }
 
 /* QEMU's log is accessed under RCU, and traces are written to it. */

@@ -106,9 +106,11 @@ struct PumiceVgpuState {
     PCIDevice parent_obj;
 
     /* Properties */
-    PumiceState *gpu;       /* its GPU may be unplugged: then gpu->gpu is NULL */
+    PumiceState *gpu;
     uint32_t number;
 
+    /* It uses the GPU; not after the unplug of either. */
+    bool attached;
     MemoryRegion mmio;      /* BAR 0: its page of registers */
     PumiceMemory memory;
 };

@@ -44,10 +44,13 @@
 #include "pumice_regs.h"
 #include "trace.h"
 
-/* Return the GPU, or NULL when it has been unplugged. */
+/*
+ * Return the GPU, or NULL when it or this function has been unplugged: until the
+ * guest's memory map is updated, processors may still access the registers.
+ */
 static struct pumice_gpu *pumice_vgpu_gpu(PumiceVgpuState *v)
 {
-    return v->gpu ? v->gpu->gpu : NULL;
+    return v->attached ? v->gpu->gpu : NULL;
 }
 
 static uint64_t pumice_vgpu_read(void *opaque, hwaddr addr, unsigned size)
@@ -169,6 +172,7 @@ static void pumice_vgpu_attach(PumiceVgpuState *v)
     s->own_oses &= ~(1u << v->number);
     pumice_memory_set_oses(&s->memory, s->own_oses);
     s->vgpus[v->number] = v;
+    v->attached = true;
     pumice_vgpu_disconnect(v);
     pumice_memory_init(&v->memory, s, v->number, 0,
                        pci_get_address_space(PCI_DEVICE(v)));
@@ -199,12 +203,13 @@ static void pumice_vgpu_realize(PCIDevice *pdev, Error **errp)
 /* Unless it has been done: the device with the GPU is unplugged first. */
 static void pumice_vgpu_detach(PumiceVgpuState *v)
 {
-    if (!v->gpu) {
+    if (!v->attached) {
         return;
     }
     pumice_vgpu_disconnect(v);
     pumice_memory_exit(&v->memory);
     v->gpu->vgpus[v->number] = NULL;
+    v->attached = false;
 }
 
 void pumice_vgpu_orphan(PumiceVgpuState *v)
