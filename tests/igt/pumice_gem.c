@@ -248,7 +248,8 @@ int igt_main()
 			   create_rounds_up);
 	igt_pumice_subtest("create-bad-size", "sizes of zero and above the limit are refused",
 			   create_bad_size);
-	igt_pumice_subtest("create-bad-flags", "unknown flags, and both of a pair, are refused", create_bad_flags);
+	igt_pumice_subtest("create-bad-flags", "unknown flags, and both of a pair, are refused",
+			   create_bad_flags);
 	igt_pumice_subtest("create-zeroed", "new memory has no data of its previous owner",
 			   create_zeroed);
 	igt_pumice_subtest("mmap-bad-handle", "an unknown handle cannot be mapped",

@@ -340,8 +340,12 @@ class Examples(Folder):
 
     def test_traffic_counts_as_the_documentation_shows(self):
         kept = TOP / "Documentation/pictures/traffic/traffic.csv"
-        counts = kept.read_text(encoding="utf-8").partition("\n")[2]
-        self.assertEqual(self.call(["./traffic"]), counts)
+        counted, shown = ([line.rsplit(",", 1) for line in text.splitlines()[1:]] for text in (
+            self.call(["./traffic"]), kept.read_text(encoding="utf-8").partition("\n")[2]))
+        self.assertEqual([point for point, _ in counted], [point for point, _ in shown])
+        # The places of code and tables in memory decide which lines share a set.
+        for (point, value), (_, wanted) in zip(counted, shown):
+            self.assertLess(abs(float(value) - float(wanted)), 0.02 + 0.02 * float(wanted), point)
 
     def test_traffic_refuses_a_device_that_does_not_count(self):
         done = prefix().run(["./traffic", "inproc:threads=0"], cwd=self.dir)

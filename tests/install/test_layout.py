@@ -286,7 +286,8 @@ class InstallQemu(Folder):
         self.assertEqual(command, "pumice-qemu")
         self.assertEqual(set(offered), forms | {"-h", "--help", "-V", "--version"})
         self.assertEqual(complete(script, self.command, "-nogr")[1], ["-nographic"])
-        self.assertEqual(complete(script, self.command, "-device", "pumi")[1], ["pumice"])
+        self.assertEqual(complete(script, self.command, "-device", "pumi")[1],
+                         ["pumice", "pumice-vgpu"])
         (self.root / "log.txt").touch()
         self.assertEqual(complete(script, self.command, "-D", f"{self.root}/lo")[1],
                          [f"{self.root}/log.txt"])

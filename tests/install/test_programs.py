@@ -14,7 +14,7 @@ import unittest
 from prefix import TOP, VERSION, prefix
 
 # Words that are one too many: by default the first. pumice-trace runs any word.
-TOO_MANY = {"as": 2, "dis": 2, "dump": 2, "frame": 2, "run": 2, "trace": 0}
+TOO_MANY = {"as": 2, "dis": 2, "dump": 2, "frame": 2, "run": 2, "strict": 0, "trace": 0}
 # Words that a program needs before it opens its device.
 NEEDED = {"frame": ["nothing.cap"], "run": ["--list-perf"], "trace": ["true"]}
 # Arguments that a program refuses beyond unknown options and words, and a part of its message.
@@ -166,7 +166,7 @@ class Programs(Installed):
             with self.subTest(program=name):
                 output = self.call(name, "--help")[1]
                 found = re.search(r"^  -d.*\n(?: {26}.*\n)*", output, re.M)
-                self.assertEqual(bool(found), name not in ("as", "decode", "dis", "dump"))
+                self.assertEqual(bool(found), name not in ("as", "decode", "dis", "dump", "strict"))
                 if found and name != "frame":
                     texts.add(found[0])
         self.assertEqual(len(texts), 1, texts)
