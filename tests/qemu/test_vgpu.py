@@ -242,8 +242,10 @@ class Life(unittest.TestCase):
             guest.reset_function()
             guest.assert_silent(self)
             guest.enable()
-            for name in ("OS_IRQ_ENABLE", "OS_BOOT_ARG", "OS_CTRL", "OS_CATALOGUE"):
+            for name in ("OS_IRQ_ENABLE", "OS_BOOT_ARG", "OS_CATALOGUE"):
                 self.assertEqual(guest.reg(name, size=8 if name == "OS_CATALOGUE" else 4), 0)
+            # The connection has not ended: this firmware ends none.
+            self.assertEqual(guest.reg("OS_CTRL"), REG["OS_CTRL__CONNECTED__MASK"])
             # The other functions are not affected; this one can be used again.
             self.assertEqual(guest.machine.field("FW_STATUS__STATE"), REG["FW_STATE_RUNNING"])
             guest.map_page()
