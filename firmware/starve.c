@@ -5,9 +5,11 @@
  * Limits of the PDS leave room for each data master, but a work-group that is the first one of its
  * data master on a USC may take all of it, and limits take nothing back that was in use before
  * they applied. Room is free again when a task ends, so it is kept only by jobs that make no
- * progress. If a job has neither finished anything for the time of FWIF_OS_HOLD_US nor has waves,
- * and one of another virtual GPU, on another data master, has finished nothing either but has
- * waves, then that one is killed: of several the one that has made no progress for longest.
+ * progress on the USCs that they occupy. If a job has neither finished anything for the time of
+ * FWIF_OS_HOLD_US nor has waves, and one of another virtual GPU, on another data master, has
+ * finished nothing either but has waves, then that one is killed: of several the one that has made
+ * no progress for longest. Progress defers this to twice that time, not longer: a job may have
+ * work-groups that never end on one USC, and others that end on the next one.
  *
  * A geometry job that waits for pages or for its partial render needs no room.
  *
@@ -93,7 +95,8 @@ static u32 keeper_of(struct context *const *holder, u32 from, u64 hold, u64 *nex
 
 		if (!may_keep(holder, dm, from) || context_is_dead(holder[dm]))
 			continue;
-		end = max_u64(master[dm].since, master[from].since) + hold;
+		end = min_u64(max_u64(master[dm].since, master[from].since) + hold,
+			      master[from].since + STARVE_HOLDS * hold);
 		if (end > now) {
 			*next = min_u64(*next, end);
 			continue;

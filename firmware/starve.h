@@ -8,6 +8,9 @@
 
 #include "context.h"
 
+/* Limit of holds for which other virtual GPUs keep a job from the USCs; then one is killed. */
+#define STARVE_HOLDS	2u
+
 /** starve_observe - note the progress of the job that runs on a data master. @c: or NULL: none */
 void starve_observe(u32 dm, const struct context *c);
 
