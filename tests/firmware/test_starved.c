@@ -5,6 +5,7 @@
  */
 #include "fixture.h"
 #include "pumice_isa.h"
+#include "regs/regs.h"
 
 #define HOLD_US		2000u
 #define HOLD_NS		(HOLD_US * 1000u)
@@ -12,6 +13,21 @@
 #define ROW_BYTES	(PUMICE_LANES * 4u)
 #define RUNS		40u	/* of fx_run(), for a job that has to wait for room */
 #define SIDE		64u	/* of the scene, pixels */
+#define KICK_STEPS	20u	/* between two kicks */
+
+static u32 looks;	/* of the firmware at waves: writes to WAVE_CTRL */
+
+/* The linker replaces the device's own function by these. */
+enum reg_after __real_regs_write(struct pumice_gpu *gpu, enum pumice_reg_bus bus, unsigned int os,
+				 u32 offset, u64 value, unsigned int size);
+enum reg_after __wrap_regs_write(struct pumice_gpu *gpu, enum pumice_reg_bus bus, unsigned int os,
+				 u32 offset, u64 value, unsigned int size);
+enum reg_after __wrap_regs_write(struct pumice_gpu *gpu, enum pumice_reg_bus bus, unsigned int os,
+				 u32 offset, u64 value, unsigned int size)
+{
+	looks += bus == PUMICE_REG_BUS_FW && offset == PUMICE_WAVE_CTRL;
+	return __real_regs_write(gpu, bus, os, offset, value, size);
+}
 
 /* Virtual GPU 1 has the endless job; fragment jobs of the others store nothing. */
 struct starved {
@@ -285,6 +301,60 @@ static void a_job_kept_by_one_with_progress_is_not_killed(void **state)
 	fx_destroy(s.of[0]);
 }
 
+/* Kick the firmware again and again for some holds, or until a job has ended; return the kicks. */
+static u32 kick_for(struct starved *s, u32 os, u32 holds)
+{
+	const u64 start = fx_clock(s->of[0]);
+	u32 kicks = 0;
+
+	while (!*s->c[os].object && fx_clock(s->of[0]) - start < (u64)holds * HOLD_NS) {
+		fx_kick(s->of[1]);
+		fx_steps(s->of[0], KICK_STEPS);
+		kicks++;
+	}
+	return kicks;
+}
+
+/* Each look stops the whole GPU. No job is kept from the USCs: one look for each in a hold. */
+static void kicks_cause_no_looks_at_waves(void **state)
+{
+	struct starved s;
+
+	(void)state;
+	create(&s, HOLD_US);
+	put_endless(&s.vm[1], 100000, 1, 2);
+	put_program(&s.vm[0], PUMICE_USC_OP_JUMP);
+	begin(&s, 1);
+	fx_run(s.of[0]);
+	begin(&s, 0);
+	kick_for(&s, 0, 2);
+	looks = 0;
+	assert_true(kick_for(&s, 0, 4) > 100);
+	assert_in_range(looks, 4, 2 * 5);
+	assert_int_equal(s.c[0].f->state, FWIF_CONTEXT_OK);
+	assert_int_equal(s.c[1].f->state, FWIF_CONTEXT_OK);
+	fx_destroy(s.of[0]);
+}
+
+/* Of the third, which is kept, as long as its time is extended. */
+static void kicks_while_a_job_is_kept_cause_no_looks_at_waves(void **state)
+{
+	struct starved s;
+
+	(void)state;
+	create_cores(&s, HOLD_US, 2);
+	put_endless_and_short(&s.vm[1], all_temps(&s));
+	begin(&s, 1);
+	fx_run(s.of[0]);
+	begin(&s, 2);
+	begin(&s, 0);
+	looks = 0;
+	assert_true(kick_for(&s, 2, 12) > 50);
+	assert_int_equal(*s.c[2].object, 1);
+	assert_in_range(looks, 2, 12);
+	fx_destroy(s.of[0]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -293,6 +363,8 @@ int main(void)
 		cmocka_unit_test(a_job_that_is_kept_from_the_uscs_is_not_killed),
 		cmocka_unit_test(progress_on_another_core_defers_the_kill_once),
 		cmocka_unit_test(a_job_kept_by_one_with_progress_is_not_killed),
+		cmocka_unit_test(kicks_cause_no_looks_at_waves),
+		cmocka_unit_test(kicks_while_a_job_is_kept_cause_no_looks_at_waves),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
