@@ -275,6 +275,11 @@ static void records_of_running_tasks_are_kept(void **state)
 	run_held(ALL);
 	assert_int_equal(tile()->phase, PDM_TILE_WALK);
 	assert_int_equal(tile()->prim_count, PDM_MAX_PRIMS);
+	assert_int_equal(tile()->isp_waits, 1);
+	/* One wait, however often the core looks. */
+	fx.awake_core[0] = true;
+	run_held(ALL);
+	assert_int_equal(tile()->isp_waits, 1);
 	finish();
 	check_late();
 	check_rows(16, 32, 3);
