@@ -354,9 +354,9 @@ static u64 review_hold(struct context *const *holders, u32 dm)
 	if (since == NEVER)
 		return NEVER;
 	end = max_u64(since, held_since(dm)) + hold_ticks();
-	/* Until that job is killed, or this one had its time twice. */
-	if (end <= clock_now() && starve_is_kept(holders, dm))
-		end += hold_ticks();
+	/* Until that job is killed, with a margin of one hold: then its time begins anew. */
+	if (end <= clock_now() && starve_is_kept(holders, dm, hold_ticks()))
+		end += STARVE_HOLDS * hold_ticks();
 	if (end > clock_now())
 		return end;
 	kill_holder(c);

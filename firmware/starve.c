@@ -5,14 +5,17 @@
  * Limits of the PDS leave room for each data master, but a work-group that is the first one of its
  * data master on a USC may take all of it, and limits take nothing back that was in use before
  * they applied. Room is free again when a task ends, so it is kept only by jobs that make no
- * progress. If a job has neither finished anything for the time of FWIF_OS_HOLD_US nor has waves,
- * and one of another virtual GPU, on another data master, has finished nothing either but has
- * waves, then that one is killed: of several the one that has made no progress for longest.
+ * progress on the USCs that they occupy. If a job has neither finished anything for the time of
+ * FWIF_OS_HOLD_US nor has waves, and one of another virtual GPU, on another data master, has
+ * finished nothing either but has waves, then that one is killed: of several the one that has made
+ * no progress for longest. Progress defers this to twice that time, not longer: a job may have
+ * work-groups that never end on one USC, and others that end on the next one.
  *
  * A geometry job that waits for pages or for its partial render needs no room.
  *
- * Limits: progress is noticed when the firmware reviews its jobs, so that a kill may be later by
- * once that time.
+ * Limits: progress is noticed when the firmware reviews its jobs, and waves are counted once in
+ * that time for each pair of jobs, because it stops the whole GPU; so a kill may be later by once
+ * that time.
  */
 #include "bus.h"
 #include "dm.h"
@@ -24,6 +27,9 @@ static struct {
 	u64 groups;			/* that it had finished */
 	u64 since;			/* GPU clock at its last progress; 0: none observed */
 	u64 ended;			/* GPU clock when it got room by a kill */
+	/* By data master whose job may keep its own from the USCs: GPU clock of the next look. */
+	u64 look[FWIF_DM_COUNT];
+	u64 kept_until;			/* GPU clock to which starve_is_kept() keeps its answer */
 } master[FWIF_DM_COUNT];
 
 /* Of WAVE_CTRL; 0: it has no tasks. */
@@ -52,16 +58,14 @@ void starve_observe(u32 dm, const struct context *c)
 void starve_progress(u32 dm)
 {
 	master[dm].since = 0;
+	master[dm].kept_until = 0;
 }
 
+/* Stops the whole GPU briefly, so callers limit how often they look. */
 static bool has_waves(u32 dm)
 {
-	u32 waves;
-
 	reg_write(PUMICE_WAVE_CTRL, wave_mask[dm]);
-	waves = reg_read(PUMICE_WAVE_COUNT);
-	reg_write(PUMICE_WAVE_CTRL, 0);
-	return waves;
+	return reg_read(PUMICE_WAVE_COUNT);
 }
 
 /* Return whether a job needs room on the USCs. */
@@ -93,11 +97,15 @@ static u32 keeper_of(struct context *const *holder, u32 from, u64 hold, u64 *nex
 
 		if (!may_keep(holder, dm, from) || context_is_dead(holder[dm]))
 			continue;
-		end = max_u64(master[dm].since, master[from].since) + hold;
+		end = min_u64(max_u64(master[dm].since, master[from].since) + hold,
+			      master[from].since + STARVE_HOLDS * hold);
+		end = max_u64(end, master[from].look[dm]);
 		if (end > now) {
 			*next = min_u64(*next, end);
 			continue;
 		}
+		/* Each command of a guest causes a review. */
+		master[from].look[dm] = now + hold;
 		*next = min_u64(*next, now + hold);
 		if (!has_waves(from) && has_waves(dm) &&
 		    (best == FWIF_DM_COUNT || master[dm].since < master[best].since))
@@ -127,15 +135,20 @@ struct context *starve_review(struct context *const *holder, u64 hold, u64 *next
 	return NULL;
 }
 
-bool starve_is_kept(struct context *const *holder, u32 dm)
+bool starve_is_kept(struct context *const *holder, u32 dm, u64 hold)
 {
+	const u64 now = clock_now();
 	u32 other;
 
+	if (now < master[dm].kept_until)
+		return true;
 	if (!needs_room(holder, dm) || has_waves(dm))
 		return false;
 	for (other = 0; other < FWIF_DM_COUNT; other++)
-		if (may_keep(holder, other, dm) && has_waves(other))
+		if (may_keep(holder, other, dm) && has_waves(other)) {
+			master[dm].kept_until = now + hold;
 			return true;
+		}
 	return false;
 }
 

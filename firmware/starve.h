@@ -8,6 +8,9 @@
 
 #include "context.h"
 
+/* Limit of holds for which other virtual GPUs keep a job from the USCs; then one is killed. */
+#define STARVE_HOLDS	2u
+
 /** starve_observe - note the progress of the job that runs on a data master. @c: or NULL: none */
 void starve_observe(u32 dm, const struct context *c);
 
@@ -23,8 +26,11 @@ void starve_progress(u32 dm);
  */
 struct context *starve_review(struct context *const *holder, u64 hold, u64 *next);
 
-/** starve_is_kept - return whether another virtual GPU keeps the job of a data master from them. */
-bool starve_is_kept(struct context *const *holder, u32 dm);
+/**
+ * starve_is_kept - return whether another virtual GPU keeps the job of a data master from them.
+ * @hold: ticks for which the answer may be that of an earlier call
+ */
+bool starve_is_kept(struct context *const *holder, u32 dm, u64 hold);
 
 /** starve_ended - return the time at which a job that kept that of a data master was killed. */
 u64 starve_ended(u32 dm);

@@ -119,7 +119,10 @@ static void pumice_vgpu_write_config(PCIDevice *pdev, uint32_t addr,
     pumice_vgpu_update_memory(PUMICE_VGPU(pdev));
 }
 
-/* Bus reset, FLR, and power-on; the command register is 0 already. */
+/*
+ * Bus reset, FLR, and power-on. QEMU's core clears the command register only
+ * afterwards, and without a write that pumice_vgpu_update_memory() would follow.
+ */
 static void pumice_vgpu_reset_hold(Object *obj, ResetType type)
 {
     PumiceVgpuState *v = PUMICE_VGPU(obj);

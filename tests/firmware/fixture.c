@@ -187,14 +187,29 @@ struct fixture *fx_create_at(u64 base)
 	return create(&config, base);
 }
 
-struct fixture *fx_booted_oses(unsigned int oses)
+static struct fixture *booted(const struct pumice_gpu_config *config)
 {
-	const struct pumice_gpu_config config = { .cores = 1, .oses = oses };
-	struct fixture *r = create(&config, TESTMEM_BASE);
+	struct fixture *r = create(config, TESTMEM_BASE);
 
 	if (fx_boot(r) != FWIF_STATE_READY)
 		die("the firmware did not reach READY");
 	return r;
+}
+
+struct fixture *fx_booted_oses(unsigned int oses)
+{
+	const struct pumice_gpu_config config = { .cores = 1, .oses = oses };
+
+	return booted(&config);
+}
+
+struct fixture *fx_booted_cores(unsigned int oses, unsigned int cores)
+{
+	const struct pumice_gpu_config config = {
+		.cores = cores, .uscs_per_core = 1, .oses = oses,
+	};
+
+	return booted(&config);
 }
 
 struct fixture *fx_guest(struct fixture *r, u32 os)

@@ -104,6 +104,8 @@ u32 fx_boot(struct fixture *r);
 
 /* As fx_booted(), for a GPU with virtual GPUs, of which this is number 0. */
 struct fixture *fx_booted_oses(unsigned int oses);
+/* As fx_booted_oses(), with a number of cores of one USC each. */
+struct fixture *fx_booted_cores(unsigned int oses, unsigned int cores);
 /*
  * Create the driver of another virtual GPU, with a boot structure and memory of its own;
  * fx_destroy() of number 0 destroys it, too. The functions below then are of this virtual GPU.

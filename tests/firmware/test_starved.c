@@ -5,6 +5,7 @@
  */
 #include "fixture.h"
 #include "pumice_isa.h"
+#include "regs/regs.h"
 
 #define HOLD_US		2000u
 #define HOLD_NS		(HOLD_US * 1000u)
@@ -12,6 +13,21 @@
 #define ROW_BYTES	(PUMICE_LANES * 4u)
 #define RUNS		40u	/* of fx_run(), for a job that has to wait for room */
 #define SIDE		64u	/* of the scene, pixels */
+#define KICK_STEPS	20u	/* between two kicks */
+
+static u32 looks;	/* of the firmware at waves: writes to WAVE_CTRL */
+
+/* The linker replaces the device's own function by these. */
+enum reg_after __real_regs_write(struct pumice_gpu *gpu, enum pumice_reg_bus bus, unsigned int os,
+				 u32 offset, u64 value, unsigned int size);
+enum reg_after __wrap_regs_write(struct pumice_gpu *gpu, enum pumice_reg_bus bus, unsigned int os,
+				 u32 offset, u64 value, unsigned int size);
+enum reg_after __wrap_regs_write(struct pumice_gpu *gpu, enum pumice_reg_bus bus, unsigned int os,
+				 u32 offset, u64 value, unsigned int size)
+{
+	looks += bus == PUMICE_REG_BUS_FW && offset == PUMICE_WAVE_CTRL;
+	return __real_regs_write(gpu, bus, os, offset, value, size);
+}
 
 /* Virtual GPU 1 has the endless job; fragment jobs of the others store nothing. */
 struct starved {
@@ -33,6 +49,42 @@ static void put_program(struct fx_vm *vm, u8 opcode)
 	pumice_usc_pack(vm->code, &insn);
 	pumice_pds_pack(vm->code + 4, &task);
 	pumice_pds_pack(vm->code + 8, &end);
+}
+
+/*
+ * Launch one work-group that takes the unified store of a USC and never ends, then groups that end,
+ * on another USC, for the time of any test.
+ */
+static void put_endless_and_short(struct fx_vm *vm, u32 temps)
+{
+	const struct pumice_usc_insn insn = { .opcode = PUMICE_USC_OP_END };
+	const struct pumice_pds_insn task = {
+		.opcode = PUMICE_PDS_OP_TASK, .addr = FX_CODE_VA + 64, .insns = 1,
+	};
+	const struct pumice_pds_insn end = { .opcode = PUMICE_PDS_OP_END };
+	struct pumice_cdm_state state = {
+		.pds_addr = FX_CODE_VA + 16, .pds_insns = 2, .temps = (u8)temps,
+		.size_x = 1024, .size_y = 1, .size_z = 1,
+	};
+	struct pumice_cdm_launch launch = { .groups_x = 1, .groups_y = 1, .groups_z = 1 };
+	u32 *word = vm->stream;
+
+	put_program(vm, PUMICE_USC_OP_JUMP);
+	pumice_usc_pack(vm->code + 16, &insn);
+	pumice_pds_pack(vm->code + 20, &task);
+	pumice_pds_pack(vm->code + 24, &end);
+	pumice_cdm_state_pack(word, &state);
+	pumice_cdm_launch_pack(word + PUMICE_CDM_STATE_WORDS, &launch);
+	word += PUMICE_CDM_STATE_WORDS + PUMICE_CDM_LAUNCH_WORDS;
+	state.pds_addr = FX_CODE_VA + 80;
+	state.temps = 1;
+	state.size_x = 1;
+	launch.groups_x = 65535;
+	launch.groups_y = 65535;
+	pumice_cdm_state_pack(word, &state);
+	pumice_cdm_launch_pack(word + PUMICE_CDM_STATE_WORDS, &launch);
+	word += PUMICE_CDM_STATE_WORDS + PUMICE_CDM_LAUNCH_WORDS;
+	*word = PUMICE_CDM_TYPE_HALT << PUMICE_CDM_HALT__TYPE__SHIFT;
 }
 
 /* Launch work-groups that never end. */
@@ -93,11 +145,11 @@ static void put_scene(struct starved *s, u32 os)
 }
 
 /* @hold_us: 0: default */
-static void create(struct starved *s, u32 hold_us)
+static void create_cores(struct starved *s, u32 hold_us, u32 cores)
 {
 	u32 os;
 
-	s->of[0] = fx_booted_oses(3);
+	s->of[0] = fx_booted_cores(3, cores);
 	s->of[0]->boot->os_hold_us = hold_us;
 	for (os = 0; os < 3; os++) {
 		if (os) {
@@ -110,6 +162,11 @@ static void create(struct starved *s, u32 hold_us)
 		if (os != 1)
 			put_scene(s, os);
 	}
+}
+
+static void create(struct starved *s, u32 hold_us)
+{
+	create_cores(s, hold_us, 1);
 }
 
 static void begin(struct starved *s, u32 os)
@@ -200,12 +257,114 @@ static void a_job_that_is_kept_from_the_uscs_is_not_killed(void **state)
 	fx_destroy(s.of[0]);
 }
 
+/* Run for some holds at most, with a job that makes progress. */
+static void run_holds(struct starved *s, u32 os, u32 holds)
+{
+	const u64 start = fx_clock(s->of[0]);
+
+	while (!*s->c[os].object && fx_clock(s->of[0]) - start < (u64)holds * HOLD_NS)
+		fx_run(s->of[0]);
+	assert_int_equal(*s->c[os].object, 1);
+	assert_int_equal(fx_result(&s->c[os], 1)->fault, PUMICE_FAULT_NONE);
+	assert_int_equal(s->c[os].f->state, FWIF_CONTEXT_OK);
+}
+
+static void progress_on_another_core_defers_the_kill_once(void **state)
+{
+	struct starved s;
+
+	(void)state;
+	create_cores(&s, HOLD_US, 2);
+	put_endless_and_short(&s.vm[1], all_temps(&s));
+	begin(&s, 1);
+	fx_run(s.of[0]);
+	begin(&s, 0);
+	run_holds(&s, 0, 12);
+	assert_int_equal(s.c[1].f->state, FWIF_CONTEXT_KILLED);
+	fx_destroy(s.of[0]);
+}
+
+static void a_job_kept_by_one_with_progress_is_not_killed(void **state)
+{
+	struct starved s;
+
+	(void)state;
+	create_cores(&s, HOLD_US, 2);
+	put_endless_and_short(&s.vm[1], all_temps(&s));
+	begin(&s, 1);
+	fx_run(s.of[0]);
+	begin(&s, 2);
+	begin(&s, 0);
+	run_holds(&s, 2, 12);
+	run_holds(&s, 0, 12);
+	assert_int_equal(s.c[1].f->state, FWIF_CONTEXT_KILLED);
+	fx_destroy(s.of[0]);
+}
+
+/* Kick the firmware again and again for some holds, or until a job has ended; return the kicks. */
+static u32 kick_for(struct starved *s, u32 os, u32 holds)
+{
+	const u64 start = fx_clock(s->of[0]);
+	u32 kicks = 0;
+
+	while (!*s->c[os].object && fx_clock(s->of[0]) - start < (u64)holds * HOLD_NS) {
+		fx_kick(s->of[1]);
+		fx_steps(s->of[0], KICK_STEPS);
+		kicks++;
+	}
+	return kicks;
+}
+
+/* Each look stops the whole GPU. No job is kept from the USCs: one look for each in a hold. */
+static void kicks_cause_no_looks_at_waves(void **state)
+{
+	struct starved s;
+
+	(void)state;
+	create(&s, HOLD_US);
+	put_endless(&s.vm[1], 100000, 1, 2);
+	put_program(&s.vm[0], PUMICE_USC_OP_JUMP);
+	begin(&s, 1);
+	fx_run(s.of[0]);
+	begin(&s, 0);
+	kick_for(&s, 0, 2);
+	looks = 0;
+	assert_true(kick_for(&s, 0, 4) > 100);
+	assert_in_range(looks, 4, 2 * 5);
+	assert_int_equal(s.c[0].f->state, FWIF_CONTEXT_OK);
+	assert_int_equal(s.c[1].f->state, FWIF_CONTEXT_OK);
+	fx_destroy(s.of[0]);
+}
+
+/* Of the third, which is kept, as long as its time is extended. */
+static void kicks_while_a_job_is_kept_cause_no_looks_at_waves(void **state)
+{
+	struct starved s;
+
+	(void)state;
+	create_cores(&s, HOLD_US, 2);
+	put_endless_and_short(&s.vm[1], all_temps(&s));
+	begin(&s, 1);
+	fx_run(s.of[0]);
+	begin(&s, 2);
+	begin(&s, 0);
+	looks = 0;
+	assert_true(kick_for(&s, 2, 12) > 50);
+	assert_int_equal(*s.c[2].object, 1);
+	assert_in_range(looks, 2, 12);
+	fx_destroy(s.of[0]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(limits_leave_room_for_other_virtual_gpus),
 		cmocka_unit_test(a_job_that_keeps_another_from_the_uscs_is_killed),
 		cmocka_unit_test(a_job_that_is_kept_from_the_uscs_is_not_killed),
+		cmocka_unit_test(progress_on_another_core_defers_the_kill_once),
+		cmocka_unit_test(a_job_kept_by_one_with_progress_is_not_killed),
+		cmocka_unit_test(kicks_cause_no_looks_at_waves),
+		cmocka_unit_test(kicks_while_a_job_is_kept_cause_no_looks_at_waves),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

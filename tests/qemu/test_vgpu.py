@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Virtual GPUs as PCI functions of their own."""
 
+import pathlib
+import re
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -56,8 +59,8 @@ def refused(gpu, *more):
 class Guest:
     """A machine whose virtual GPU 1 is a function."""
 
-    def __init__(self, properties="virtual-gpus=3,threads=1", board="q35"):
-        self.machine = Machine(properties, more=["-M", board, *function()])
+    def __init__(self, properties="virtual-gpus=3,threads=1", board="q35", more=()):
+        self.machine = Machine(properties, more=["-M", board, *function(), *more])
 
     def __enter__(self):
         self.machine.enable()
@@ -251,12 +254,22 @@ class Life(unittest.TestCase):
             guest.map_page()
             guest.wait_for_counts()
 
-    def test_a_reset_takes_the_memory_although_bus_mastering_is_switched_on_first(self):
-        with Guest() as guest:
-            guest.start()
-            guest.reset_function()
-            guest.enable()
-            guest.assert_silent(self)
+    def test_a_system_reset_takes_the_memory_before_the_guest_runs(self):
+        """No access of the guest to the configuration space is needed for it."""
+        with tempfile.TemporaryDirectory() as folder:
+            log = pathlib.Path(folder) / "log"
+            trace = ["-trace", "pumice_memory_commit", "-D", str(log)]
+
+            def regions():
+                return int(re.findall(r"pumice_memory_commit regions (\d+)", log.read_text())[-1])
+
+            with Guest(more=trace) as guest:
+                guest.machine.config(COMMAND, MEMORY_SPACE, size=2)
+                self.assertGreater(regions(), 0)
+                guest.machine.qmp("system_reset")
+                guest.machine.until("reset", lambda: not guest.machine.config(
+                    COMMAND, size=2, slot=SLOT) & MEMORY_SPACE)
+                self.assertEqual(regions(), 0)
 
     def test_a_reset_of_the_gpu_disconnects(self):
         with Guest() as guest:

@@ -15,6 +15,7 @@
 /* Shade the pending pixels, then continue the walk. */
 static enum pdm_step flush(struct pdm_tile *tile)
 {
+	tile->isp_held = false;
 	pdm_shade_pending(tile, PDM_TILE_WALK);
 	return PDM_STEP_ON;
 }
@@ -123,13 +124,14 @@ static bool records_in_use(const struct pdm_tile *tile)
 	return tile->scoreboard.late_tasks;
 }
 
-/* Wait for late tasks while a condition holds. */
+/*
+ * Wait for late tasks while a condition holds. A primitive that waits is counted once, for all its
+ * conditions.
+ */
 static bool await(struct pdm_tile *tile, bool (*waits)(const struct pdm_tile *tile))
 {
-	if (!waits(tile) || !pdm_tasks_await(tile, waits)) {
-		tile->isp_held = false;
+	if (!waits(tile) || !pdm_tasks_await(tile, waits))
 		return false;
-	}
 	tile->isp_waits += !tile->isp_held;
 	tile->isp_held = true;
 	return true;
@@ -146,10 +148,11 @@ static enum pdm_step draw(struct pdm_tile *tile, u32 *cost)
 		return PDM_STEP_WAIT;
 	if (pending(tile) && isp_must_flush(&tile->isp, &tile->setup, &o->isp, back))
 		return flush(tile);
-	/* No tag is free: drop invisible primitives, or shade all. */
+	if (!o->isp.no_tag && tile->prim_count == PDM_MAX_PRIMS && await(tile, records_in_use))
+		return PDM_STEP_WAIT;
+	tile->isp_held = false;
 	if (!o->isp.no_tag) {
-		if (tile->prim_count == PDM_MAX_PRIMS && await(tile, records_in_use))
-			return PDM_STEP_WAIT;
+		/* No tag is free: drop invisible primitives, or shade all. */
 		if (tile->prim_count == PDM_MAX_PRIMS &&
 		    pdm_compact(tile) > PDM_MAX_PRIMS / 4 * 3)
 			return flush(tile);

@@ -119,6 +119,118 @@ static void jobs_of_coherent_memory_cause_no_operations(void **state)
 	path_one(2, 2, check_coherent_jobs);
 }
 
+/* A job, and what it waits for and signals. */
+struct queued {
+	struct pumice_job job;
+	struct pumice_job_sync syncs[2];
+};
+
+/* @wait: or NULL */
+static void submit(struct path *p, struct queued *q, struct pumice_context *context, uint64_t va,
+		   struct pumice_sync *wait, struct pumice_sync *signal)
+{
+	*q = (struct queued){
+		.job = { .context = context, .stream = va, .sync_count = wait ? 2 : 1 },
+		.syncs = {
+			{ .sync = signal, .signal = true },
+			{ .sync = wait },
+		},
+	};
+	q->job.syncs = q->syncs;
+	assert_int_equal(pumice_submit(p->dev, &q->job, 1, NULL), 0);
+}
+
+static void await_sync(struct pumice_sync *sync)
+{
+	const struct pumice_wait wait = { .sync = sync };
+
+	assert_int_equal(pumice_sync_wait(&wait, 1, 0, now_ns() + LONG), 0);
+}
+
+/* Execute a bind that unmaps: the first one runs the GPU, to create what all need. */
+static void prepare_binds(struct pumice_vm *vm, const struct pumice_bind *unmap,
+			  struct pumice_sync *sync)
+{
+	const struct pumice_job_sync signal = { .sync = sync, .signal = true };
+
+	assert_int_equal(pumice_vm_bind_async(vm, unmap, 1, &signal, 1), 0);
+	await_sync(sync);
+}
+
+/*
+ * Run a job that waits for a bind, which waits for a job of another VM with two operations; return
+ * the operations until its end. @cached: while these wait, a null mapping makes the VM cached.
+ */
+static uint32_t operations_of_waiting_job(struct path *p, bool cached)
+{
+	const struct pumice_bind null = {
+		.va = NULL_VA, .size = 4096, .flags = PUMICE_BIND_NULL,
+	};
+	struct pumice_bind bind = { .va = FURTHER_VA, .size = 4096 };
+	struct pumice_context *context;
+	struct piece first, stream, own;
+	struct pumice_sync *sync[3];
+	struct queued before, after;
+	struct pumice_vm *vm;
+	uint32_t start, i;
+
+	assert_int_equal(pumice_vm_create(p->dev, &vm), 0);
+	assert_int_equal(pumice_context_create(vm, PUMICE_PRIORITY_NORMAL, &context), 0);
+	for (i = 0; i < 3; i++)
+		assert_int_equal(pumice_sync_create(p->dev, 0, &sync[i]), 0);
+	own = make_piece(p, p->vm, 0, 0);
+	first = make_piece(p, vm, PUMICE_BO_COHERENT, 0);
+	assert_int_equal(pumice_bo_create_flags(p->dev, 4096, NULL, PUMICE_BO_COHERENT,
+						&stream.bo), 0);
+	assert_int_equal(pumice_bo_map(stream.bo, &stream.cpu), 0);
+	pumice_cdm_halt_pack(own.cpu, &(struct pumice_cdm_halt){ 0 });
+	pumice_cdm_halt_pack(first.cpu, &(struct pumice_cdm_halt){ 0 });
+	pumice_cdm_halt_pack(stream.cpu, &(struct pumice_cdm_halt){ 0 });
+	operations_of(p, context, first.va);
+	operations_of(p, p->context, own.va);
+	prepare_binds(vm, &bind, sync[1]);
+
+	start = operations(p);
+	bind.bo = stream.bo;
+	submit(p, &before, p->context, own.va, NULL, sync[0]);
+	{
+		const struct pumice_job_sync syncs[] = {
+			{ .sync = sync[0] },
+			{ .sync = sync[1], .signal = true },
+		};
+
+		assert_int_equal(pumice_vm_bind_async(vm, &bind, 1, syncs, 2), 0);
+	}
+	submit(p, &after, context, FURTHER_VA, sync[1], sync[2]);
+	if (cached)
+		assert_int_equal(pumice_vm_bind_async(vm, &null, 1, NULL, 0), 0);
+	await_sync(sync[2]);
+	start = operations(p) - start;
+
+	for (i = 0; i < 3; i++)
+		pumice_sync_destroy(sync[i]);
+	pumice_context_destroy(context);
+	pumice_vm_destroy(vm);
+	pumice_bo_destroy(stream.bo);
+	pumice_bo_destroy(first.bo);
+	assert_int_equal(pumice_vm_remove(p->vm, own.va), 0);
+	pumice_bo_destroy(own.bo);
+	return start;
+}
+
+static void check_waiting_job(struct path *p)
+{
+	assert_in_range(operations_of_waiting_job(p, false), 3, 8);
+	assert_in_range(operations_of_waiting_job(p, true), 3, 8);
+}
+
+/* That of the job, which has none itself, was written before the VM became cached. */
+static void a_coherent_bind_invalidates_for_jobs_without_operations(void **state)
+{
+	(void)state;
+	path_one(1, 0, check_waiting_job);
+}
+
 /* Write-combined memory is cached for the GPU. */
 static void check_kind_of_memory(struct path *p, uint32_t flags)
 {
@@ -164,6 +276,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(jobs_cause_an_operation_before_and_after),
 		cmocka_unit_test(jobs_of_coherent_memory_cause_no_operations),
+		cmocka_unit_test(a_coherent_bind_invalidates_for_jobs_without_operations),
 		cmocka_unit_test(coherent_memory_is_in_no_cache),
 	};
 

@@ -190,6 +190,65 @@ static void a_task_waits_for_those_of_its_samples_alone(void **state)
 	assert_true(most > 8);
 }
 
+/* The third layer has no sample of the first, but shares quads with it; it overlaps the second. */
+static void a_task_does_not_wait_for_other_samples_of_its_quads(void **state)
+{
+	const struct layer layers[] = { BLEND(0, 3, 8), BLEND(6, 8, 4), BLEND(3, 8, 1) };
+
+	(void)state;
+	draw_layers(layers, 3);
+	start();
+	run_held(ALL);
+	/* Its first task, of rows 3 to 5, runs; the second layer holds the other one. */
+	assert_int_equal(tile()->stats.passes, 2);
+	assert_int_equal(tile()->tasks, 3);
+	assert_true(tile()->held);
+	finish();
+	check_rows(0, 3, 8);
+	check_rows(3, 6, 1);
+	check_rows(6, 8, 4 / 2 + 1);
+}
+
+static u32 looks;
+static u64 issued;	/* tasks, before the first look */
+
+/*
+ * Return whether no task was reaped. After the first look a task ends before it is notified that
+ * the tile waits.
+ */
+static bool none_ended(const struct pdm_tile *t)
+{
+	const u32 running = atomic_load(&t->running);
+	const bool none = t->issued == issued;
+
+	if (!looks++) {
+		fx.held_uscs = ALL & ~1u;
+		while (atomic_load(&t->running) == running)
+			assert_true(fx_step(&fx));
+		fx.held_uscs = ALL;
+	}
+	return none;
+}
+
+static void a_task_that_ends_before_the_tile_waits_is_not_missed(void **state)
+{
+	bool waits;
+
+	(void)state;
+	draw_layers(two_passes, 3);
+	start();
+	run_held(ALL);
+	/* As if the core had just been woken. */
+	atomic_store(&tile()->starved, false);
+	looks = 0;
+	issued = tile()->issued;
+	waits = pdm_tasks_await(tile(), none_ended);
+	assert_true(!waits || fx.awake_core[0]);
+	fx.awake_core[0] = true;
+	finish();
+	check_rows(16, 32, 8 / 2 + 1);
+}
+
 /* Many layers: the tasks of a sample run in the order of the primitives. */
 static void layers_are_blended_in_order(void **state)
 {
@@ -226,13 +285,19 @@ static const struct layer late_scene[] = {
 	{ FX_PLAIN, PUMICE_PASS_TYPE_OPAQUE, 0, 8, 0.5f, 2, true },
 };
 
-static void check_late(void)
+static void check_late_rows(u32 rows, float kept, float dropped)
 {
 	u32 x, y;
 
-	for (y = 0; y < 8; y++)
+	for (y = 0; y < rows; y++)
 		for (x = 0; x < SIDE; x++)
-			assert_true(scene_colour(&fx, SIDE, x, y) == ((x ^ y) & 1 ? 8 : 2));
+			assert_true(scene_colour(&fx, SIDE, x, y) ==
+				    ((x ^ y) & 1 ? kept : dropped));
+}
+
+static void check_late(void)
+{
+	check_late_rows(8, 8, 2);
 }
 
 static void primitives_near_undecided_pixels_wait_and_others_do_not(void **state)
@@ -258,26 +323,70 @@ static void primitives_near_undecided_pixels_wait_and_others_do_not(void **state
 	assert_int_equal(counter(PUMICE_PERF_PDM_SCOREBOARD_ISP_WAITS) - waits, 1);
 }
 
-/* More primitives than tags can number, while a late task refers to the first of them. */
-static void records_of_running_tasks_are_kept(void **state)
+/* Two primitives wait, each for one of two late tasks; nothing is shaded in between. */
+static void each_primitive_that_waits_is_counted(void **state)
 {
-	const struct layer many = { FX_PLAIN, PUMICE_PASS_TYPE_OPAQUE, 16, 32, 0.9f, 3, false };
-	u32 i;
+	const struct layer layers[] = {
+		late_scene[0], late_scene[1], late_scene[2],
+		{ FX_PLAIN, PUMICE_PASS_TYPE_OPAQUE, 0, 4, 0.5f, 2, true },
+		{ FX_PLAIN, PUMICE_PASS_TYPE_OPAQUE, 4, 8, 0.5f, 2, true },
+	};
+	u32 most = 0, i;
 
 	(void)state;
-	draw_layers(late_scene, 3);
+	/* Each USC has the first late task in one of two frames. */
+	for (i = 0; i < 2 * FX_USCS_PER_CORE; i++) {
+		draw_layers(layers, 5);
+		start();
+		run_held(ALL);
+		assert_int_equal(tile()->scoreboard.late_tasks, 2);
+		assert_int_equal(tile()->isp_waits, 1);
+		run_held(ALL & ~(1u << i / 2));
+		assert_true(tile()->isp_held);
+		most = tile()->isp_waits > most ? tile()->isp_waits : most;
+		finish();
+		check_late();
+	}
+	/* If the USC ran the first late task. */
+	assert_int_equal(most, 2);
+}
+
+/* More primitives than tags can number, while late tasks refer to the first of them. */
+static void check_records(u32 rows, u32 late_tasks)
+{
+	const struct layer many = { FX_PLAIN, PUMICE_PASS_TYPE_OPAQUE, 16, 32, 0.9f, 3, false };
+	struct layer layers[4];
+	u32 i;
+
+	memcpy(layers, late_scene, sizeof(layers));
+	layers[0].y1 = rows;
+	layers[3].y1 = rows;
+	draw_layers(layers, 3);
 	set_layer(4, &many);
 	for (i = 0; i < MANY; i++)
 		draw(4, &many, PUMICE_BLOCK_PRIMS);
-	set_layer(3, &late_scene[3]);
-	draw(3, &late_scene[3], 1);
+	set_layer(3, &layers[3]);
+	draw(3, &layers[3], 1);
 	start();
 	run_held(ALL);
 	assert_int_equal(tile()->phase, PDM_TILE_WALK);
 	assert_int_equal(tile()->prim_count, PDM_MAX_PRIMS);
+	assert_int_equal(tile()->scoreboard.late_tasks, late_tasks);
+	assert_int_equal(tile()->isp_waits, 1);
+	/* One wait, however often the core looks. */
+	fx.awake_core[0] = true;
+	run_held(ALL);
+	assert_int_equal(tile()->isp_waits, 1);
 	finish();
-	check_late();
+	check_late_rows(rows, 8, 2);
 	check_rows(16, 32, 3);
+}
+
+static void records_of_running_tasks_are_kept(void **state)
+{
+	(void)state;
+	check_records(8, 2);
+	check_records(4, 1);
 }
 
 /* ------------------------------------------------------------ stops */
@@ -350,8 +459,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tasks_of_other_samples_start_before_the_pass_has_ended),
 		cmocka_unit_test(a_task_waits_for_those_of_its_samples_alone),
+		cmocka_unit_test(a_task_does_not_wait_for_other_samples_of_its_quads),
+		cmocka_unit_test(a_task_that_ends_before_the_tile_waits_is_not_missed),
 		cmocka_unit_test(layers_are_blended_in_order),
 		cmocka_unit_test(primitives_near_undecided_pixels_wait_and_others_do_not),
+		cmocka_unit_test(each_primitive_that_waits_is_counted),
 		cmocka_unit_test(records_of_running_tasks_are_kept),
 		cmocka_unit_test(endless_tasks_hold_others_until_the_job_is_stopped),
 		cmocka_unit_test(a_fault_of_a_task_ends_the_wait_for_it),

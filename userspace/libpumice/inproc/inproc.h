@@ -256,6 +256,12 @@ struct inproc_vm {
 	 * invalidation, as jobs do not drop the lines of the tables.
 	 */
 	bool cached;
+	/*
+	 * A job was written without operations on caches, so that one may be queued or run after
+	 * the VM became cached, and depend on a mapping that is made later: invalidations continue.
+	 * Never cleared.
+	 */
+	bool cacheless_job;
 	/* Unusable: tables and TLBs became inconsistent, or an asynchronous bind failed. */
 	bool unusable;
 	u64 fault_count;		/* total */

@@ -158,8 +158,9 @@ static void put_pad(struct inproc_context *c, u32 bytes)
 /* Return the operations on caches of a job, FWIF_CACHES_*. */
 static u32 caches_of(const struct inproc_context *c)
 {
-	const struct inproc_vm *vm = (const struct inproc_vm *)c->base.vm;
+	struct inproc_vm *vm = (struct inproc_vm *)c->base.vm;
 
+	vm->cacheless_job |= !vm->cached;
 	return pumice_cccb_caches(c->shared->context.dm,
 				  inproc_device(c->base.dev)->fw->boot.fw_version, vm->cached);
 }

@@ -106,7 +106,7 @@ int vm_bind_one(struct inproc_device *d, struct inproc_vm *vm, const struct pumi
 
 	if (space_change(d, &vm->space, va, size, map ? &m : NULL, &change))
 		return fail(&d->base, ENOMEM, "bind: " OUT_OF_GPU_MEMORY);
-	err = space_needs_invalidate(&change) || (map && !vm->cached) ?
+	err = space_needs_invalidate(&change) || (map && (!vm->cached || vm->cacheless_job)) ?
 		      fw_call(d, &invalidate) : 0;
 	if (err)
 		vm->unusable = true;

@@ -317,7 +317,7 @@ void pumice_bind_execute_locked(struct pumice_bind *b, struct pumice_bind_op *op
 	if (bind_maps_buffer(args)) {
 		pumice_mmu_map_sgt(vm->mmu, &b->pool, args->va, args->size, op->sgt,
 				   args->bo_offset, args->flags | bind_buffer_flags(op));
-		if (!pumice_vm_is_cached(vm))
+		if (pumice_vm_map_invalidates(vm))
 			pumice_mmu_mark_mapped(vm->mmu, args->va, args->size);
 		pumice_gpuvm_sm_map(&vm->base, b, args->va, args->size, op->vm_bo->obj,
 				    args->bo_offset);

@@ -195,7 +195,7 @@ void pumice_queue_emit_locked(struct pumice_job *job)
 		.value = job->seqno,
 	};
 	const u32 caches = pumice_cccb_caches(q->dm, q->ctx->pdev->fw.header.version,
-					      pumice_vm_is_cached(q->ctx->vm));
+					      pumice_vm_note_job(q->ctx->vm));
 
 	pumice_queue_emit_waits(job);
 	if (q->dm == FWIF_DM_VDM)

@@ -359,20 +359,50 @@ void pumice_vm_note_cached(struct pumice_vm *vm)
 	WRITE_ONCE(vm->cached, true);
 }
 
+/* Return whether caches of the GPU may hold lines of an address space. */
+static bool pumice_vm_is_cached(const struct pumice_vm *vm)
+{
+	return READ_ONCE(vm->cached);
+}
+
 /**
- * pumice_vm_is_cached - check whether caches of the GPU may hold lines of an address space
- * @vm: address space
+ * pumice_vm_note_job - decide whether a job has operations on caches
+ * @vm: its address space
  *
- * Until then its jobs need no operations on caches, and in return each change of the page tables
- * invalidates them: see pumice_mmu_mark_mapped().
+ * Must be called for each job, before the firmware can run it. It needs none until the address
+ * space is cached, and in return each change of the page tables invalidates them: see
+ * pumice_vm_map_invalidates().
  *
  * Context: Any; without a lock.
  *
  * Return: false if all its mappings always were of coherent buffers.
  */
-bool pumice_vm_is_cached(const struct pumice_vm *vm)
+bool pumice_vm_note_job(struct pumice_vm *vm)
 {
-	return READ_ONCE(vm->cached);
+	if (pumice_vm_is_cached(vm))
+		return true;
+	WRITE_ONCE(vm->cacheless_job, true);
+	smp_mb(); /* pairs with the barrier in pumice_vm_map_invalidates() */
+	return pumice_vm_is_cached(vm);
+}
+
+/**
+ * pumice_vm_map_invalidates - check whether a new mapping has to be followed by an invalidation
+ * @vm: address space
+ *
+ * That is so until the VM is cached, and afterwards if it had jobs without operations on caches:
+ * such a job may not have run yet, and may depend on the mapping of a coherent buffer.
+ *
+ * Context: Any; without a lock.
+ *
+ * Return: true if jobs may not drop lines of the page tables.
+ */
+bool pumice_vm_map_invalidates(const struct pumice_vm *vm)
+{
+	if (!pumice_vm_is_cached(vm))
+		return true;
+	smp_mb(); /* pairs with the barrier in pumice_vm_note_job() */
+	return READ_ONCE(vm->cacheless_job);
 }
 
 /*

@@ -72,6 +72,8 @@ struct pumice_vm {
 	 * hold lines of them; never cleared
 	 */
 	bool cached;
+	/** @cacheless_job: a job was written without operations on caches; never cleared */
+	bool cacheless_job;
 };
 
 static inline struct pumice_vm *to_pumice_vm(struct drm_gpuvm *base)
@@ -91,7 +93,8 @@ bool pumice_vm_usable(const struct pumice_vm *vm);
 u64 pumice_vm_table_bytes(struct pumice_device *pdev, u64 client);
 void pumice_vm_note_use(struct pumice_vm *vm);
 void pumice_vm_note_cached(struct pumice_vm *vm);
-bool pumice_vm_is_cached(const struct pumice_vm *vm);
+bool pumice_vm_note_job(struct pumice_vm *vm);
+bool pumice_vm_map_invalidates(const struct pumice_vm *vm);
 int pumice_vm_flush_locked(struct pumice_vm *vm);
 int pumice_vm_lock_objects(struct pumice_vm *vm, struct drm_exec *exec);
 void pumice_vm_add_fence(struct pumice_vm *vm, struct drm_exec *exec, struct dma_fence *fence);

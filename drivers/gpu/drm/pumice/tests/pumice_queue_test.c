@@ -114,6 +114,22 @@ static void jobs_of_coherent_buffers_request_no_operations(struct kunit *test)
 			FWIF_CCCB_COMPUTE | FWIF_CACHES_ALL);
 }
 
+/* Those may wait for a mapping that is made when the address space is cached. */
+static void mappings_invalidate_for_jobs_without_operations(struct kunit *test)
+{
+	struct queue_fixture *f = queue_fixture(test);
+
+	f->vm.cached = false;
+	KUNIT_EXPECT_TRUE(test, pumice_vm_map_invalidates(&f->vm));
+	pumice_vm_note_cached(&f->vm);
+	KUNIT_EXPECT_FALSE(test, pumice_vm_map_invalidates(&f->vm));
+	f = queue_fixture(test);
+	f->vm.cached = false;
+	KUNIT_EXPECT_EQ(test, pumice_queue_submit(&f->job), 0);
+	pumice_vm_note_cached(&f->vm);
+	KUNIT_EXPECT_TRUE(test, pumice_vm_map_invalidates(&f->vm));
+}
+
 /* The entry of the results has that of an earlier job: it is not reported as this job's. */
 static void job_without_a_result_is_kept_as_failed(struct kunit *test)
 {
@@ -194,6 +210,7 @@ static struct kunit_case queue_cases[] = {
 	KUNIT_CASE(job_that_comes_during_a_reset_is_kept_for_it),
 	KUNIT_CASE(jobs_request_operations_on_caches),
 	KUNIT_CASE(jobs_of_coherent_buffers_request_no_operations),
+	KUNIT_CASE(mappings_invalidate_for_jobs_without_operations),
 	KUNIT_CASE(tick_is_of_the_oldest_job),
 	KUNIT_CASE(tick_is_restored_for_jobs_in_flight_only),
 	KUNIT_CASE(job_for_a_gpu_that_is_lost_is_refused),
