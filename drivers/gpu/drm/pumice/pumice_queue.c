@@ -535,7 +535,8 @@ static int pumice_queue_alloc_id(struct pumice_queue *q, struct pumice_file *fil
 	ret = pumice_quota_charge(file, PUMICE_RESOURCE_CONTEXTS, 1, &q->charge);
 	if (ret)
 		return ret;
-	ret = ida_alloc_max(&pdev->context_ids, FWIF_MAX_CONTEXTS - 1, GFP_KERNEL);
+	ret = ida_alloc_max(&pdev->context_ids,
+			    pumice_quota_total(pdev, PUMICE_RESOURCE_CONTEXTS) - 1, GFP_KERNEL);
 	if (ret < 0) {
 		pumice_quota_uncharge(pdev, &q->charge);
 		return ret;
