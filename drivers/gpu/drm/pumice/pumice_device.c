@@ -35,8 +35,8 @@
  * pumice_device_halt - reset the GPU: it runs nothing and has no state afterwards
  * @pdev: device
  *
- * For a virtual GPU other than 0 its connection to the firmware is ended instead, with the same
- * effect on what belongs to it.
+ * The connection of a virtual GPU other than 0 to the firmware is ended instead, with the same
+ * effect on its jobs and memory.
  *
  * Context: May sleep: polls the device.
  *

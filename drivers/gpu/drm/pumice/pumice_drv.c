@@ -228,7 +228,8 @@ static const struct pci_error_handlers pci_errors = {
 
 static const struct pci_device_id pci_ids[] = {
 	{ PCI_DEVICE(PUMICE_PCI_VENDOR, PUMICE_PCI_DEVICE) },
-	{ }
+	{ PCI_DEVICE(PUMICE_PCI_VENDOR, PUMICE_PCI_DEVICE_VGPU) },
+	{}
 };
 MODULE_DEVICE_TABLE(pci, pci_ids);
 
