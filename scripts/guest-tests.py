@@ -8,7 +8,8 @@
     guest-tests.py FOLDER --presets [--quick|--all]
 
 tests/guest/list names each program, its kernel (stock, fast or debug) and what is
-added to the kernel's command line; rows that agree in both share a guest and run one
+added to the kernel's command line, or virtual-gpus=N for a GPU with a function for each but
+the first one; rows that agree in both share a guest and run one
 after the other, so later programs run in the state that earlier ones left. FOLDER holds the
 images stock.cpio, fast.cpio, debug.cpio and programs.cpio.
 
@@ -83,6 +84,9 @@ done
 ! grep -q '^pumice ' /proc/modules || rmmod pumice
 echo $? >/host/rmmod.status
 """
+# The GPU of rows with virtual-gpus=N, and its functions.
+SEVERAL = "virtual-gpus="
+SHARED_GPU = "pumice,id=gpu0,cores=4,threads=2,late=poison"
 # Programs that also run for long on the stock kernel, in `make check-debug`.
 RACES = ["t_race"]
 # The driver with its KUnit tests, which run while it is loaded.
@@ -129,12 +133,17 @@ def in_order(guests):
 def on_debug(guests, quick):
     """Yield the debug kernel's rows; unless quick, all other programs and long races before."""
     others, own = [], []
-    for (kernel, _extra), tests in guests.items():
+    for (kernel, extra), tests in guests.items():
+        if SEVERAL in extra:
+            continue
         chosen = own if kernel == "debug" else others
         chosen += [test for test in tests if test not in chosen]
     if not quick:
         yield Run("debug-all", "debug", "", [test for test in others if test not in own])
         yield Run("debug-races", "stock", "", RACES, LONG)
+        for (_kernel, extra), tests in guests.items():
+            if SEVERAL in extra:
+                yield Run("debug-several", "debug", extra, tests)
     yield Run("debug", "debug", "", own, SHORT if quick else LONG, kunit=True)
 
 
@@ -171,7 +180,7 @@ def as_stock(guests, kernel, quick):
     for (listed, extra), tests in guests.items():
         chosen = [test for test in tests if wanted is None or test in wanted]
         if listed == "stock" and chosen:
-            yield Run(kernel, kernel, extra, chosen)
+            yield Run(f"{kernel}-several" if extra else kernel, kernel, extra, chosen)
 
 
 def selected(runs, wanted):
@@ -212,6 +221,14 @@ def check_trace(tally, run, path):
               f"{path}: {done.stderr.strip()}")
 
 
+def several(word):
+    """Return options of run-guest.py for a GPU with this property, and its functions."""
+    options = ["--device", f"{SHARED_GPU},{word}"]
+    for number in range(1, int(word.removeprefix(SEVERAL))):
+        options += ["--qemu-option", f"-device pumice-vgpu,parent-gpu=gpu0,number={number}"]
+    return options
+
+
 def run_guest(tally, images, run):
     """Boot one guest, run its programs, count their cases."""
     work = BUILD / "guest" / run.name
@@ -225,7 +242,7 @@ def run_guest(tally, images, run):
     if run.preset:
         command += ["--device", f"pumice,preset={run.preset},threads=2,late=poison"]
     for word in run.extra.split():
-        command += ["--append", word]
+        command += several(word) if word.startswith(SEVERAL) else ["--append", word]
     print(f"booting a guest: {run.title}", flush=True)
     status = subprocess.run(command, check=False).returncode
     share = OUT / "guest" / run.name

@@ -98,16 +98,25 @@ static void pumice_debugfs_print_masters(struct seq_file *m, struct pumice_devic
 	}
 }
 
+static void pumice_debugfs_print_processor(struct seq_file *m, struct pumice_device *pdev)
+{
+	seq_printf(m, "processor: %s, pc 0x%x, %llu instructions\n",
+		   pumice_fw_state_str(PUMICE_FIELD_GET(PUMICE_FW_STATUS__STATE,
+							pumice_read(pdev, PUMICE_FW_STATUS))),
+		   pumice_read(pdev, PUMICE_FW_PC), pumice_read64(pdev, PUMICE_FW_INSTRET));
+}
+
+/* Registers of the whole GPU are accessible to virtual GPU 0 only. */
 static void pumice_debugfs_print_firmware(struct seq_file *m, struct pumice_device *pdev)
 {
 	const struct fwif_boot *boot = &pdev->fw.shared->boot;
 
 	seq_printf(m, "firmware: %s, build %s\n", pdev->fw.ready ? "ready" : "down",
 		   pdev->fw.header.build_id);
-	seq_printf(m, "processor: %s, pc 0x%x, %llu instructions\n",
-		   pumice_fw_state_str(PUMICE_FIELD_GET(PUMICE_FW_STATUS__STATE,
-							pumice_read(pdev, PUMICE_FW_STATUS))),
-		   pumice_read(pdev, PUMICE_FW_PC), pumice_read64(pdev, PUMICE_FW_INSTRET));
+	if (pdev->oses > 1)
+		seq_printf(m, "virtual gpu: %u of %u\n", pdev->os, pdev->oses);
+	if (!pdev->os)
+		pumice_debugfs_print_processor(m, pdev);
 	seq_printf(m, "fw commands: %u\n", READ_ONCE(boot->commands));
 	seq_printf(m, "fw jobs started: %u\n", READ_ONCE(boot->jobs_started));
 	seq_printf(m, "fw jobs done: %u\n", READ_ONCE(boot->jobs_done));
@@ -115,6 +124,8 @@ static void pumice_debugfs_print_firmware(struct seq_file *m, struct pumice_devi
 	seq_printf(m, "fw jobs killed: %u\n", READ_ONCE(boot->jobs_killed));
 	seq_printf(m, "fw heartbeat: %u\n", READ_ONCE(boot->heartbeat));
 	seq_printf(m, "fw partial renders: %u\n", READ_ONCE(boot->partials));
+	if (pdev->os)
+		return;
 	pumice_debugfs_print_masters(m, pdev);
 	seq_printf(m, "tasks: %u\n", pumice_read(pdev, PUMICE_DBG_TASKS));
 	seq_printf(m, "mmu faults: %u\n", pumice_read(pdev, PUMICE_MMU_FAULT_COUNT));
@@ -320,15 +331,21 @@ DEFINE_DEBUGFS_ATTRIBUTE(log_level_fops, pumice_debugfs_get_log_level, pumice_de
 /**
  * pumice_debugfs_init - create the files
  * @minor: minor of the device
+ *
+ * Those of the whole GPU are for virtual GPU 0 only.
  */
 void pumice_debugfs_init(struct drm_minor *minor)
 {
+	struct pumice_device *pdev = to_pumice_device(minor->dev);
+
 	drm_debugfs_add_files(minor->dev, files, ARRAY_SIZE(files));
 	debugfs_create_file_unsafe("fw_log_level", 0600, minor->debugfs_root,
-				   to_pumice_device(minor->dev), &log_level_fops);
-	pumice_gpu_trace_init(to_pumice_device(minor->dev), minor->debugfs_root);
-	pumice_shares_init(to_pumice_device(minor->dev), minor->debugfs_root);
-	pumice_inject_init(to_pumice_device(minor->dev), minor->debugfs_root);
-	pumice_mode_init(to_pumice_device(minor->dev), minor->debugfs_root);
-	pumice_hierarchy_init(to_pumice_device(minor->dev), minor->debugfs_root);
+				   pdev, &log_level_fops);
+	if (pdev->os)
+		return;
+	pumice_gpu_trace_init(pdev, minor->debugfs_root);
+	pumice_shares_init(pdev, minor->debugfs_root);
+	pumice_inject_init(pdev, minor->debugfs_root);
+	pumice_mode_init(pdev, minor->debugfs_root);
+	pumice_hierarchy_init(pdev, minor->debugfs_root);
 }

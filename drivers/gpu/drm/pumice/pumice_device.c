@@ -23,6 +23,7 @@
 #include "pumice_queue.h"
 #include "pumice_reset.h"
 #include "pumice_stats.h"
+#include "pumice_vgpu.h"
 #include "pumice_vm.h"
 
 #define BAR		0
@@ -34,10 +35,13 @@
  * pumice_device_halt - reset the GPU: it runs nothing and has no state afterwards
  * @pdev: device
  *
+ * The connection of a virtual GPU other than 0 to the firmware is ended instead, with the same
+ * effect on its jobs and memory.
+ *
  * Context: May sleep: polls the device.
  *
- * Return: 0; or -ETIMEDOUT, which has been logged, if the reset does not complete in 1 s. The GPU
- * cannot access memory then.
+ * Return: 0; or -ETIMEDOUT, which has been logged, if the reset does not complete in 1 s, or the
+ * connection does not end in time. The GPU cannot access memory then.
  */
 int pumice_device_halt(struct pumice_device *pdev)
 {
@@ -45,6 +49,8 @@ int pumice_device_halt(struct pumice_device *pdev)
 	int ret;
 
 	pumice_stats_keep(pdev);
+	if (pdev->os)
+		return pumice_vgpu_disconnect(pdev);
 	pumice_hierarchy_keep(pdev);
 	pumice_write(pdev, PUMICE_SYS_RESET, PUMICE_SYS_RESET_KEY);
 	ret = read_poll_timeout(pumice_read, status,
@@ -83,10 +89,22 @@ static int pumice_device_map_registers(struct pumice_device *pdev)
 	return 0;
 }
 
+/* Number 0 is the PCI device with the GPU, any other one a function of its own. */
+static int pumice_device_identify_os(struct pumice_device *pdev)
+{
+	if (to_pci_dev(pdev->drm.dev)->device == PUMICE_PCI_DEVICE_VGPU)
+		return pumice_vgpu_identify(pdev);
+	pdev->oses = PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__OSES, pdev->config);
+	return 0;
+}
+
 static int pumice_device_identify(struct pumice_device *pdev)
 {
 	u32 id = pumice_read(pdev, PUMICE_SYS_ID);
 
+	if (id == U32_MAX)
+		return dev_err_probe(pdev->drm.dev, -ENODEV,
+				     "registers do not respond: the GPU was removed\n");
 	if (id != PUMICE_SYS_ID__RESET)
 		return dev_err_probe(pdev->drm.dev, -ENODEV, "not a Pumice GPU: SYS_ID is 0x%08x\n",
 				     id);
@@ -106,7 +124,7 @@ static int pumice_device_identify(struct pumice_device *pdev)
 	pdev->caches = pumice_read(pdev, PUMICE_SYS_CACHES);
 	pdev->units = pumice_read64(pdev, PUMICE_SYS_UNITS);
 	pdev->clock_hz = pumice_read(pdev, PUMICE_SYS_CLOCK_HZ);
-	return 0;
+	return pumice_device_identify_os(pdev);
 }
 
 /**
@@ -160,6 +178,7 @@ static int pumice_device_init_software(struct pumice_device *pdev)
 	ida_init(&pdev->context_ids);
 	pumice_quota_init(pdev);
 	pdev->fw.log_level = FWIF_LOG_INFO;
+	pumice_vgpu_init(pdev);
 	pumice_kccb_init(pdev);
 	pumice_dump_init(pdev);
 	pumice_fault_log_init(&pdev->fault_log);
@@ -206,6 +225,9 @@ static int pumice_device_init_hardware(struct pumice_device *pdev)
 	if (ret)
 		return ret;
 	ret = pumice_fw_boot(pdev);
+	/* The core probes again when another driver was bound, as that of number 0. */
+	if (ret == -ETIMEDOUT && pdev->os)
+		return -EPROBE_DEFER;
 	if (ret)
 		return ret;
 	pumice_irq_enable(pdev);

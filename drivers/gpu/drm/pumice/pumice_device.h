@@ -5,8 +5,8 @@
  * Lock order, outermost first: unplug_lock, vms_lock, kernel_ranges_lock, bind_queue.push_lock,
  * free_list.grow_lock, dma_resv, vm.lock, purgeable.lock, reset.lock, gpu_trace.lock,
  * fw_mem.lock, quota.lock, reset.contexts_lock, context.lock, kccb.lock. No lock is acquired
- * inside fw.settings_lock, vm.faults.lock, fault_log.lock, dump.lock, bind_queue.lock, bos_lock and
- * scenes_lock. See Documentation/driver/internals.rst.
+ * inside fw.settings_lock, vgpu.lock, vm.faults.lock, fault_log.lock, dump.lock, bind_queue.lock,
+ * bos_lock and scenes_lock. See Documentation/driver/internals.rst.
  */
 #ifndef PUMICE_DEVICE_H
 #define PUMICE_DEVICE_H
@@ -93,6 +93,12 @@ struct pumice_fw_mem {
 	struct pumice_mmu_pool pool;
 	/** @tables: number of page tables */
 	atomic_t tables;
+	/** @first: first address; constant */
+	u32 first;
+	/** @end: end of the addresses; constant */
+	u32 end;
+	/** @reserve: addresses before @end for the driver and privileged users; constant */
+	u32 reserve;
 	/** @objs: all objects */
 	struct list_head objs;
 	/** @closed: the device was removed: objects have lost their memory */
@@ -173,6 +179,18 @@ struct pumice_reset {
 	bool paused;
 	/** @pci: between reset_prepare() and reset_done(); under @lock */
 	bool pci;
+};
+
+/**
+ * struct pumice_vgpu - connection of a virtual GPU other than 0, see pumice_vgpu.c
+ */
+struct pumice_vgpu {
+	/** @lock: guards @enabled and OS_CATALOGUE; no lock is acquired inside */
+	spinlock_t lock;
+	/** @enabled: the GPU may access memory */
+	bool enabled;
+	/** @was_connected: the firmware has replied; under reset.lock or at probe */
+	bool was_connected;
 };
 
 /**
@@ -262,8 +280,12 @@ struct pumice_hierarchy {
 struct pumice_device {
 	/** @drm: base */
 	struct drm_device drm;
-	/** @regs: BAR0, page of virtual GPU 0 */
+	/** @regs: BAR0, page of this virtual GPU */
 	void __iomem *regs;
+	/** @os: number of this virtual GPU; 0 boots the firmware, others connect to it; constant */
+	u32 os;
+	/** @oses: virtual GPUs that are active; constant */
+	u32 oses;
 	/** @irq: Linux number of MSI-X vector 0; 0 before it is requested */
 	int irq;
 	/** @lockup: the interrupt reported that the firmware processor stopped; for its thread */
@@ -294,6 +316,7 @@ struct pumice_device {
 	struct pumice_fw_mem fw_mem;
 	struct pumice_kccb kccb;
 	struct pumice_reset reset;
+	struct pumice_vgpu vgpu;
 	struct pumice_bench bench;
 	struct pumice_gpu_trace gpu_trace;
 	struct pumice_stats stats;

@@ -202,6 +202,8 @@ static int pumice_drv_probe(struct pci_dev *pci, const struct pci_device_id *id)
 		return dev_err_probe(&pci->dev, ret, "DRM device cannot be registered\n");
 	}
 	pumice_pm_init(pdev);
+	if (pdev->oses > 1)
+		drm_info(&pdev->drm, "virtual GPU %u of %u\n", pdev->os, pdev->oses);
 	drm_info(&pdev->drm, "%u cores, firmware %s\n",
 		 PUMICE_FIELD_GET(PUMICE_SYS_CONFIG__CORES, pdev->config),
 		 pdev->fw.header.build_id);
@@ -226,7 +228,8 @@ static const struct pci_error_handlers pci_errors = {
 
 static const struct pci_device_id pci_ids[] = {
 	{ PCI_DEVICE(PUMICE_PCI_VENDOR, PUMICE_PCI_DEVICE) },
-	{ }
+	{ PCI_DEVICE(PUMICE_PCI_VENDOR, PUMICE_PCI_DEVICE_VGPU) },
+	{}
 };
 MODULE_DEVICE_TABLE(pci, pci_ids);
 

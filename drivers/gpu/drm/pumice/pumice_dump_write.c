@@ -282,6 +282,9 @@ void pumice_dump_write_gpu(struct pumice_device *pdev, struct pumice_dump_writer
 	dump_write_fw_section(w, PUMICE_DUMP_FW_BOOT, 0, 1, &s->boot, sizeof(s->boot), late);
 	dump_write_fw_section(w, PUMICE_DUMP_FW_LOG, READ_ONCE(s->log_ring.write), PUMICE_LOG_COUNT,
 			      s->log, sizeof(s->log), late);
+	/* Registers of the whole GPU are accessible to virtual GPU 0 only. */
+	if (pdev->os)
+		return;
 	dump_write_registers(pdev, w, late);
 	dump_write_waves(pdev, w, late);
 }

@@ -22,6 +22,7 @@
 #include "pumice_hwrt.h"
 #include "pumice_mmu.h"
 #include "pumice_names.h"
+#include "pumice_vgpu.h"
 
 #define FW_FILE		"pumice/pumice_fw.bin"
 /* Remedy for a missing or unsuitable file. */
@@ -84,18 +85,8 @@ static int fw_copy_payload(struct pumice_device *pdev, const struct firmware *fi
 	return 0;
 }
 
-/**
- * pumice_fw_load - read and check the firmware file, and allocate the shared memory
- * @pdev: device
- *
- * Context: May sleep.
- *
- * Return: 0; -EINVAL if the file is invalid or of another interface version, or an error of
- * request_firmware(), which have been logged; or -ENOMEM.
- */
-int pumice_fw_load(struct pumice_device *pdev)
+static int fw_load_file(struct pumice_device *pdev)
 {
-	struct pumice_fw *fw = &pdev->fw;
 	const struct firmware *file;
 	int ret;
 
@@ -107,8 +98,30 @@ int pumice_fw_load(struct pumice_device *pdev)
 	if (!ret)
 		ret = fw_copy_payload(pdev, file);
 	release_firmware(file);
-	if (ret)
-		return ret;
+	return ret;
+}
+
+/**
+ * pumice_fw_load - read and check the firmware file, and allocate the shared memory
+ * @pdev: device
+ *
+ * Virtual GPUs other than 0 have no file: they connect to the firmware that number 0 booted.
+ *
+ * Context: May sleep.
+ *
+ * Return: 0; -EINVAL if the file is invalid or of another interface version, or an error of
+ * request_firmware(), which have been logged; or -ENOMEM.
+ */
+int pumice_fw_load(struct pumice_device *pdev)
+{
+	struct pumice_fw *fw = &pdev->fw;
+	int ret;
+
+	if (!pdev->os) {
+		ret = fw_load_file(pdev);
+		if (ret)
+			return ret;
+	}
 	fw->shared_obj = pumice_fw_obj_create(pdev, NULL, sizeof(*fw->shared));
 	if (IS_ERR(fw->shared_obj)) {
 		ret = PTR_ERR(fw->shared_obj);
@@ -260,30 +273,15 @@ static int fw_check_boot(struct pumice_device *pdev, u32 status)
 	return 0;
 }
 
-/**
- * pumice_fw_boot - reset the GPU and boot the firmware
- * @pdev: device, between drm_dev_enter() and drm_dev_exit(); under reset.lock
- *	or before the device is registered
- *
- * Return: 0; or an error that has been logged: -ETIMEDOUT if the GPU does not complete its reset,
- * or the firmware its boot, in time; -EIO if the firmware stops, reports an error, or is not that
- * of the file.
- */
-int pumice_fw_boot(struct pumice_device *pdev)
+/* Boot the firmware in a GPU that was reset. */
+static int fw_boot_processor(struct pumice_device *pdev)
 {
 	u32 status;
 	bool ended;
 	int ret;
 
-	ret = pumice_device_halt(pdev);
-	if (ret)
-		return ret;
-	pci_set_master(to_pci_dev(pdev->drm.dev));
 	pumice_heap_setup(pdev);
 	pumice_fw_mem_setup(pdev);
-	pumice_free_list_reset_all(pdev);
-	pumice_hwrt_reset_all(pdev);
-	fw_fill_shared(&pdev->fw);
 	fw_start_processor(pdev);
 	ret = read_poll_timeout(fw_boot_ended, ended, ended, POLL_US,
 				(u64)pumice_fw_timeout_ms * USEC_PER_MSEC, false, pdev, &status);
@@ -291,7 +289,32 @@ int pumice_fw_boot(struct pumice_device *pdev)
 		return dev_err_probe(pdev->drm.dev, ret,
 				     "firmware did not boot in %u ms (pc 0x%x)\n",
 				     pumice_fw_timeout_ms, pumice_read(pdev, PUMICE_FW_PC));
-	ret = fw_check_boot(pdev, status);
+	return fw_check_boot(pdev, status);
+}
+
+/**
+ * pumice_fw_boot - reset the GPU and boot the firmware
+ * @pdev: device, between drm_dev_enter() and drm_dev_exit(); under reset.lock
+ *	or before the device is registered
+ *
+ * A virtual GPU other than 0 disconnects from the firmware and connects to it again.
+ *
+ * Return: 0; or an error that has been logged: -ETIMEDOUT if the GPU does not complete its reset,
+ * or the firmware its boot or a connection, in time; -EIO if the firmware stops, reports an error,
+ * or is not that of the file.
+ */
+int pumice_fw_boot(struct pumice_device *pdev)
+{
+	int ret;
+
+	ret = pumice_device_halt(pdev);
+	if (ret)
+		return ret;
+	pci_set_master(to_pci_dev(pdev->drm.dev));
+	pumice_free_list_reset_all(pdev);
+	pumice_hwrt_reset_all(pdev);
+	fw_fill_shared(&pdev->fw);
+	ret = pdev->os ? pumice_vgpu_connect(pdev) : fw_boot_processor(pdev);
 	if (ret)
 		return ret;
 	pumice_kccb_open(pdev);

@@ -3,7 +3,8 @@
  * Memory shared with the firmware.
  *
  * Objects are DMA-coherent, contiguous, and mapped into MMU context 0 below
- * 2 GiB, where the firmware's window is. The first 64 KiB are never allocated, so that
+ * 2 GiB, where the firmware's window is; if there are several virtual GPUs, into the part of the
+ * driver's own one. The first 64 KiB are never allocated, so that
  * fw address 0 is never valid and small offsets from it fault. Memory of unprivileged
  * users ends before the reserve, which is for the driver and privileged users, see
  * pumice_quota.c.
@@ -18,9 +19,19 @@
 #include "pumice_device.h"
 #include "pumice_fw_mem.h"
 #include "pumice_mmu.h"
+#include "pumice_vgpu.h"
 
-#define FIRST_ADDR	SZ_64K
-#define LAST_ADDR	PUMICE_FW_WINDOW_SIZE
+/* Addresses at the start of the window, or of a part, that are never allocated. */
+#define UNUSED_BYTES	SZ_64K
+
+/* Define the addresses: all, or a part if the GPU has several virtual ones. */
+static void fw_mem_set_range(struct pumice_fw_mem *mem, u32 os, u32 bytes, u32 reserve)
+{
+	mem->first = os * PUMICE_OS_PART_SIZE + UNUSED_BYTES;
+	mem->end = os * PUMICE_OS_PART_SIZE + bytes;
+	mem->reserve = reserve;
+	drm_mm_init(&mem->mm, mem->first, mem->end - mem->first);
+}
 
 /**
  * pumice_fw_mem_init - create an empty context 0
@@ -43,7 +54,8 @@ int pumice_fw_mem_init(struct pumice_device *pdev)
 	pumice_mmu_pool_init(&mem->pool, &mem->tables);
 	/* Context 0 is small and shared by all users, so its tables are not charged to one. */
 	mem->pool.gfp = GFP_KERNEL;
-	drm_mm_init(&mem->mm, FIRST_ADDR, LAST_ADDR - FIRST_ADDR);
+	fw_mem_set_range(mem, pdev->os, pumice_quota_total(pdev, PUMICE_RESOURCE_MEMORY),
+			 pumice_quota_reserve(pdev, PUMICE_RESOURCE_MEMORY));
 	return 0;
 }
 
@@ -93,7 +105,7 @@ void pumice_fw_mem_fini(struct pumice_device *pdev)
 
 /**
  * pumice_fw_mem_setup - set up context 0 in a device that was reset
- * @pdev: device
+ * @pdev: device, virtual GPU 0
  */
 void pumice_fw_mem_setup(struct pumice_device *pdev)
 {
@@ -105,8 +117,11 @@ void pumice_fw_mem_setup(struct pumice_device *pdev)
 static void fw_mem_invalidate(struct pumice_device *pdev)
 {
 	struct pumice_mmu_dirty dirty;
+	bool stale = pumice_mmu_dirty(pdev->fw_mem.mmu, &dirty);
 
-	if (pumice_mmu_dirty(pdev->fw_mem.mmu, &dirty))
+	if (stale && pdev->os)
+		pumice_vgpu_invalidate(pdev);
+	else if (stale)
 		pumice_write(pdev, PUMICE_MMU_INVAL,
 			     PUMICE_FIELD_PREP(PUMICE_MMU_INVAL__OP, PUMICE_MMU_INVAL_CONTEXT));
 	pumice_mmu_flushed(pdev->fw_mem.mmu);
@@ -115,12 +130,11 @@ static void fw_mem_invalidate(struct pumice_device *pdev)
 /* Allocate an address; one in the reserve only if no other is free, and if privileged. */
 static int fw_mem_insert_locked(struct pumice_fw_mem *mem, struct pumice_fw_obj *obj)
 {
-	const u32 reserve = pumice_quota_reserve(PUMICE_RESOURCE_MEMORY);
 	int ret;
 
 	lockdep_assert_held(&mem->lock);
-	ret = drm_mm_insert_node_in_range(&mem->mm, &obj->va, obj->size, 0, 0, FIRST_ADDR,
-					  LAST_ADDR - reserve, DRM_MM_INSERT_BEST);
+	ret = drm_mm_insert_node_in_range(&mem->mm, &obj->va, obj->size, 0, 0, mem->first,
+					  mem->end - mem->reserve, DRM_MM_INSERT_BEST);
 	if (ret == -ENOSPC && (!obj->charge.file || pumice_quota_privileged()))
 		ret = drm_mm_insert_node(&mem->mm, &obj->va, obj->size);
 	return ret;

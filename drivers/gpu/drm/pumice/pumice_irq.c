@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * The interrupt of virtual GPU 0: MSI-X vector 0, threaded.
+ * The interrupt of this virtual GPU: MSI-X vector 0 of its function, threaded.
  *
  * The hard handler clears pending causes before the thread reads memory, so messages
  * that arrive while it reads raise the interrupt again.
@@ -16,6 +16,7 @@
 #include "pumice_irq.h"
 #include "pumice_queue.h"
 #include "pumice_reset.h"
+#include "pumice_vgpu.h"
 
 #define CAUSES	(PUMICE_OS_IRQ_STATUS__FW__MASK | PUMICE_OS_IRQ_STATUS__LOCKUP__MASK)
 /* Maximum delay of a job by a lost interrupt, jiffies. */
@@ -50,12 +51,17 @@ static irqreturn_t pumice_irq_hard_handler(int irq, void *data)
  * @pdev: device, between drm_dev_enter() and drm_dev_exit(), awake
  *
  * The device raises its interrupt when a cause becomes pending: after a lost interrupt no
- * other would follow. For callers that wait for the firmware longer than usual.
+ * other would follow. For callers that wait for the firmware longer than usual. A virtual GPU
+ * other than 0 also notices here that it has lost its connection.
  */
 void pumice_irq_recheck(struct pumice_device *pdev)
 {
 	u32 enabled = pumice_read(pdev, PUMICE_OS_IRQ_ENABLE);
 
+	if (pumice_vgpu_is_lost(pdev)) {
+		pumice_reset_schedule(pdev);
+		return;
+	}
 	if (enabled != U32_MAX && pumice_irq_ack_causes(pdev, enabled & CAUSES))
 		irq_wake_thread(pdev->irq, pdev);
 }
@@ -98,9 +104,15 @@ void pumice_irq_job_ended(struct pumice_device *pdev)
 
 static void pumice_irq_report_lockup(struct pumice_device *pdev)
 {
-	u32 status = pumice_read(pdev, PUMICE_FW_STATUS);
-	u32 cause;
+	u32 status, cause;
 
+	/* State and causes are those of number 0, whose driver resets the GPU. */
+	if (pdev->os) {
+		drm_err_ratelimited(&pdev->drm, "firmware processor stopped" PUMICE_SEE_DUMP);
+		pumice_reset_schedule(pdev);
+		return;
+	}
+	status = pumice_read(pdev, PUMICE_FW_STATUS);
 	if (PUMICE_FIELD_GET(PUMICE_FW_STATUS__STATE, status) != PUMICE_FW_STATE_LOCKUP) {
 		drm_err_ratelimited(&pdev->drm,
 				    "ignored a lockup interrupt: the firmware processor is running\n");

@@ -9,6 +9,10 @@
  * (pumice_kccb_call()). Waking boots the firmware; it receives a context's state when
  * the context's next job is kicked, as after a GPU reset.
  *
+ * While there are several virtual GPUs, the GPU does not sleep: a reset would end the jobs of the
+ * others, whose activity the driver of number 0 cannot observe. A virtual GPU other than 0 has no
+ * power management of its own; before system suspend it disconnects from the firmware.
+ *
  * System suspend first waits for the jobs that the firmware has; a GPU that is busy
  * for longer than the time-out of a job makes the suspend fail.
  */
@@ -93,13 +97,17 @@ void pumice_pm_leave(struct pumice_device *pdev, int idx)
 }
 
 /**
- * pumice_pm_init - permit the GPU to sleep
+ * pumice_pm_init - permit the GPU to sleep, if it has one virtual GPU
  * @pdev: device, registered
+ *
+ * Context: Does not sleep.
  */
 void pumice_pm_init(struct pumice_device *pdev)
 {
 	struct device *dev = pdev->drm.dev;
 
+	if (pdev->oses > 1)
+		return;
 	pm_runtime_set_autosuspend_delay(dev, AUTOSUSPEND_MS);
 	pm_runtime_use_autosuspend(dev);
 	pm_runtime_allow(dev);
@@ -116,6 +124,8 @@ void pumice_pm_fini(struct pumice_device *pdev)
 {
 	struct device *dev = pdev->drm.dev;
 
+	if (pdev->oses > 1)
+		return;
 	pm_runtime_get_sync(dev);
 	pm_runtime_forbid(dev);
 	pm_runtime_dont_use_autosuspend(dev);

@@ -535,7 +535,8 @@ static int pumice_queue_alloc_id(struct pumice_queue *q, struct pumice_file *fil
 	ret = pumice_quota_charge(file, PUMICE_RESOURCE_CONTEXTS, 1, &q->charge);
 	if (ret)
 		return ret;
-	ret = ida_alloc_max(&pdev->context_ids, FWIF_MAX_CONTEXTS - 1, GFP_KERNEL);
+	ret = ida_alloc_max(&pdev->context_ids,
+			    pumice_quota_total(pdev, PUMICE_RESOURCE_CONTEXTS) - 1, GFP_KERNEL);
 	if (ret < 0) {
 		pumice_quota_uncharge(pdev, &q->charge);
 		return ret;
@@ -715,20 +716,43 @@ static void pumice_queue_note_result_locked(struct pumice_job *job, int error,
 	trace_pumice_job_done(q->id, r, error);
 }
 
+/*
+ * Stop a context that the firmware killed by itself, because a job held a data master for too
+ * long while another virtual GPU waited for it. The driver stops a context before it requests a
+ * kill, and jobs complete in order: so the first killed job of a context that is not stopped held
+ * it.
+ */
+static void pumice_queue_note_hold_locked(struct pumice_job *job, const struct fwif_job_result *r)
+{
+	struct pumice_context *ctx = job->ctx;
+
+	lockdep_assert_held(&ctx->lock);
+	if (ctx->stopped || r->seqno != job->seqno || r->fault != PUMICE_FAULT_KILLED)
+		return;
+	pumice_context_stop_locked(ctx, DRM_PUMICE_CONTEXT_GUILTY);
+	ctx->guilty = job;
+	dev_warn_ratelimited(ctx->pdev->drm.dev,
+			     "context %u job %u was killed by the firmware: it kept another virtual GPU from the GPU for too long\n",
+			     job->queue->id, job->seqno);
+}
+
 /* Complete a job that the firmware reports as completed. */
 static void pumice_queue_finish_job_locked(struct pumice_queue *q, struct pumice_job *job)
 {
 	struct pumice_context *ctx = q->ctx;
+	struct pumice_job *guilty = ctx->guilty;
 	struct fwif_job_result r;
 	int error;
 
 	pumice_copy_once(&r, &q->shared->results[job->seqno & RESULT_MASK], sizeof(r));
+	pumice_queue_note_hold_locked(job, &r);
 	error = pumice_queue_result_error(q, job, &r);
 	if (error == -EIO)
 		ctx->state |= DRM_PUMICE_CONTEXT_FAULTED;
 	if (r.seqno == job->seqno)
 		pumice_queue_note_result_locked(job, error, &r);
 	pumice_queue_end_job_locked(job, error, r.seqno == job->seqno ? &r : NULL);
+	ctx->guilty = guilty;
 }
 
 /* Complete the refused jobs; the firmware has no more jobs of the queue. */

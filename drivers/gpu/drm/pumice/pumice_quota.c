@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * Shares of the resources common to all users of a GPU: the firmware's context ids and
- * the 2 GiB of MMU context 0.
+ * the 2 GiB of MMU context 0, or those of a virtual GPU of several.
  *
  * Three limits prevent one user from exhausting either resource for all others:
  *
@@ -33,33 +33,59 @@
 #include "pumice_process.h"
 #include "pumice_quota.h"
 
-static const struct limits {
+struct limits {
 	/* Name in the log message. */
 	const char *name;
 	/* Total amount; reserve for privileged processes, included in it. */
 	u32 total, reserve;
 	/* Limit of a user, and of a file. */
 	u32 user, file;
-} limits[PUMICE_RESOURCE_COUNT] = {
-	[PUMICE_RESOURCE_CONTEXTS] = {
-		.name = "context ids",
-		.total = FWIF_MAX_CONTEXTS,
-		.reserve = FWIF_MAX_CONTEXTS / 8,
-		.user = FWIF_MAX_CONTEXTS / 2,
-		.file = DRM_PUMICE_MAX_FILE_QUEUES,
-	},
-	[PUMICE_RESOURCE_MEMORY] = {
-		.name = "bytes of firmware memory",
-		.total = PUMICE_FW_WINDOW_SIZE,
-		.reserve = PUMICE_FW_WINDOW_SIZE / 8,
-		.user = PUMICE_FW_WINDOW_SIZE / 8,
-		.file = DRM_PUMICE_MAX_FILE_SHARED,
-	},
+};
+
+#define CONTEXT_LIMITS(ids) { \
+	.name = "context ids", \
+	.total = (ids), \
+	.reserve = (ids) / 8, \
+	.user = (ids) / 2, \
+	.file = MIN_T(u32, DRM_PUMICE_MAX_FILE_QUEUES, (ids) / 2), \
+}
+
+#define MEMORY_LIMITS(bytes) { \
+	.name = "bytes of firmware memory", \
+	.total = (bytes), \
+	.reserve = (bytes) / 8, \
+	.user = (bytes) / 8, \
+	.file = DRM_PUMICE_MAX_FILE_SHARED, \
+}
+
+/* Of a GPU with one virtual GPU. */
+static const struct limits limits[PUMICE_RESOURCE_COUNT] = {
+	[PUMICE_RESOURCE_CONTEXTS] = CONTEXT_LIMITS(FWIF_MAX_CONTEXTS),
+	[PUMICE_RESOURCE_MEMORY] = MEMORY_LIMITS(PUMICE_FW_WINDOW_SIZE),
+};
+
+/* Of number 0 of several. */
+static const struct limits limits_of_first[PUMICE_RESOURCE_COUNT] = {
+	[PUMICE_RESOURCE_CONTEXTS] = CONTEXT_LIMITS(FWIF_MAX_CONTEXTS),
+	[PUMICE_RESOURCE_MEMORY] = MEMORY_LIMITS(PUMICE_OS_PART_SIZE),
+};
+
+/* Of each other one. */
+static const struct limits limits_of_other[PUMICE_RESOURCE_COUNT] = {
+	[PUMICE_RESOURCE_CONTEXTS] = CONTEXT_LIMITS(FWIF_MAX_OS_CONTEXTS),
+	[PUMICE_RESOURCE_MEMORY] = MEMORY_LIMITS(PUMICE_OS_PART_SIZE),
 };
 
 /* The limit of a file is at most that of a user, and that leaves the reserve free. */
 static_assert(DRM_PUMICE_MAX_FILE_QUEUES <= FWIF_MAX_CONTEXTS / 2);
-static_assert(DRM_PUMICE_MAX_FILE_SHARED <= PUMICE_FW_WINDOW_SIZE / 8);
+static_assert(DRM_PUMICE_MAX_FILE_SHARED <= PUMICE_OS_PART_SIZE / 8);
+
+static const struct limits *quota_limits(const struct pumice_device *pdev, u32 resource)
+{
+	if (pdev->os)
+		return &limits_of_other[resource];
+	return pdev->oses > 1 ? &limits_of_first[resource] : &limits[resource];
+}
 
 /**
  * pumice_quota_init - initialize the quota; nothing is used
@@ -196,7 +222,7 @@ struct refusal {
 static struct refusal quota_find_refusal_locked(struct pumice_device *pdev,
 						const struct pumice_charge *charge)
 {
-	const struct limits *limit = &limits[charge->resource];
+	const struct limits *limit = quota_limits(pdev, charge->resource);
 	const u32 r = charge->resource, amount = charge->amount;
 	const u32 all = pdev->quota.used[r], open = limit->total - limit->reserve;
 	const u32 of_file = charge->file->used[r], of_user = charge->user->used[r];
@@ -335,16 +361,31 @@ void pumice_quota_uncharge(struct pumice_device *pdev, struct pumice_charge *cha
 }
 
 /**
- * pumice_quota_reserve - return the amount of a resource reserved for privileged processes
+ * pumice_quota_total - return the total amount of a resource
+ * @pdev: device
  * @resource: resource
  *
  * Context: Any.
  *
  * Return: the amount, in the unit of @resource.
  */
-u32 pumice_quota_reserve(enum pumice_resource resource)
+u32 pumice_quota_total(const struct pumice_device *pdev, enum pumice_resource resource)
 {
-	return limits[resource].reserve;
+	return quota_limits(pdev, resource)->total;
+}
+
+/**
+ * pumice_quota_reserve - return the amount of a resource reserved for privileged processes
+ * @pdev: device
+ * @resource: resource
+ *
+ * Context: Any.
+ *
+ * Return: the amount, in the unit of @resource.
+ */
+u32 pumice_quota_reserve(const struct pumice_device *pdev, enum pumice_resource resource)
+{
+	return quota_limits(pdev, resource)->reserve;
 }
 
 #ifdef CONFIG_DRM_PUMICE_KUNIT_TEST

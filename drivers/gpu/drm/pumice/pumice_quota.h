@@ -69,6 +69,7 @@ int pumice_quota_charge(struct pumice_file *file, enum pumice_resource resource,
 			struct pumice_charge *charge);
 void pumice_quota_uncharge(struct pumice_device *pdev, struct pumice_charge *charge);
 bool pumice_quota_privileged(void);
-u32 pumice_quota_reserve(enum pumice_resource resource);
+u32 pumice_quota_total(const struct pumice_device *pdev, enum pumice_resource resource);
+u32 pumice_quota_reserve(const struct pumice_device *pdev, enum pumice_resource resource);
 
 #endif

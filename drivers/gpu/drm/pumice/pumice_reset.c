@@ -6,7 +6,8 @@
  * continue. If the firmware does not reply, the GPU is reset: jobs that had begun are
  * lost, contexts that lost none continue with the restarted firmware and with the jobs
  * that it had (pumice_replay.c). A GPU that does not recover is
- * unplugged.
+ * unplugged. A virtual GPU other than 0 disconnects from the firmware and connects again instead,
+ * which leaves the jobs of others alone; it does the same after a reset by number 0.
  *
  * Time-outs and resets run on one ordered workqueue, under reset.lock. Fences wait for
  * them, so nothing is allocated there, and no lock taken under which others allocate;
@@ -37,9 +38,12 @@
 #include "pumice_replay.h"
 #include "pumice_reset.h"
 #include "pumice_stuck.h"
+#include "pumice_vgpu.h"
 #include "times.h"
 
 #define BOOT_ATTEMPTS	2
+/* Reason of a virtual GPU other than 0. */
+#define OTHER_RESET	"the GPU was reset by virtual GPU 0"
 
 /* Stop the schedulers of all queues, or only of the first queue of each context. */
 static void reset_stop_each(struct pumice_device *pdev, bool all)
@@ -209,21 +213,27 @@ static void reset_lose_device(struct pumice_device *pdev, const char *reason)
  */
 static void reset_locked(struct pumice_device *pdev, const char *reason)
 {
-	bool cookie;
+	bool cookie, by_other;
 
 	lockdep_assert_held(&pdev->reset.lock);
 	if (pdev->reset.asleep) {
 		reset_finish_round(pdev);
 		return;
 	}
-	drm_err(&pdev->drm, "resetting the GPU: %s\n", reason);
+	by_other = pumice_vgpu_is_lost(pdev);
+	if (by_other)
+		reason = OTHER_RESET;
+	if (pdev->os)
+		drm_err(&pdev->drm, "connecting to the firmware again: %s\n", reason);
+	else
+		drm_err(&pdev->drm, "resetting the GPU: %s\n", reason);
 	trace_pumice_reset(reason);
 	cookie = dma_fence_begin_signalling();
 	pumice_dump_reset(pdev, reason);
 	dma_fence_end_signalling(cookie);
 	pdev->reset.count++;
 	reset_quiesce(pdev);
-	if (reset_failed_too_often(pdev)) {
+	if (!by_other && reset_failed_too_often(pdev)) {
 		reset_stop_forever(pdev);
 		reset_lose_device(pdev, "firmware failed repeatedly");
 	} else if (reset_bring_up(pdev)) {
@@ -609,6 +619,8 @@ static const char *reset_check_job(struct pumice_context *ctx, struct pumice_job
 	struct pumice_device *pdev = ctx->pdev;
 
 	lockdep_assert_held(&pdev->reset.lock);
+	if (pumice_vgpu_is_lost(pdev))
+		return OTHER_RESET;
 	if (pumice_kccb_call(pdev, &ping))
 		return "firmware does not reply";
 	pumice_irq_recheck(pdev);

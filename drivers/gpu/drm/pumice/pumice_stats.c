@@ -3,7 +3,8 @@
  * Statistics: DRM_PUMICE_QUERY_STATS.
  *
  * The GPU's counters restart from zero with each of its resets, so their values are
- * added to totals before a reset.
+ * added to totals before a reset. They are accessible to virtual GPU 0 only: for others they are
+ * 0.
  */
 #include <linux/math64.h>
 
@@ -31,13 +32,15 @@ static struct pumice_totals stats_read_current(struct pumice_device *pdev)
 {
 	const struct pumice_fw_shared *shared = pdev->fw.shared;
 	struct pumice_totals now = {
-		.usc_busy = stats_read_counter(pdev, PUMICE_PERF_USC_BUSY),
-		.mmu_faults = stats_read_counter(pdev, PUMICE_PERF_MMU_FAULTS),
 		.switches = shared ? READ_ONCE(shared->boot.switches) : 0,
-		.partials = stats_read_counter(pdev, PUMICE_PERF_PM_PARTIALS),
 	};
 	u32 dm;
 
+	if (pdev->os)
+		return now;
+	now.usc_busy = stats_read_counter(pdev, PUMICE_PERF_USC_BUSY);
+	now.mmu_faults = stats_read_counter(pdev, PUMICE_PERF_MMU_FAULTS);
+	now.partials = stats_read_counter(pdev, PUMICE_PERF_PM_PARTIALS);
 	for (dm = 0; dm < FWIF_DM_COUNT; dm++)
 		now.busy[dm] = stats_read_counter(pdev, busy_counters[dm]);
 	return now;
@@ -135,8 +138,10 @@ struct drm_pumice_query_stats pumice_stats_query(struct pumice_device *pdev)
 	stats.mmu_faults = sum.mmu_faults;
 	stats.switches = sum.switches;
 	stats.resets = READ_ONCE(pdev->reset.count);
-	stats.tasks = pumice_read(pdev, PUMICE_PDS_TASKS);
-	stats.waves = pumice_read(pdev, PUMICE_PDS_WAVES);
+	if (!pdev->os) {
+		stats.tasks = pumice_read(pdev, PUMICE_PDS_TASKS);
+		stats.waves = pumice_read(pdev, PUMICE_PDS_WAVES);
+	}
 	stats.partial_renders = sum.partials;
 	stats.rays_busy = stats_busy_ticks(pdev, &sum, FWIF_DM_RDM);
 	return stats;

@@ -5,6 +5,8 @@
  */
 #include <kunit/test.h>
 
+#include "pumice_blame.h"
+
 struct queue_fixture {
 	struct pumice_device pdev;
 	struct pumice_context ctx;
@@ -205,7 +207,49 @@ static void tick_is_restored_for_jobs_in_flight_only(struct kunit *test)
 	cancel_delayed_work_sync(&sched->work_tdr);
 }
 
+/* Let the firmware report that it killed the job. Returns the error of its fence. */
+static int queue_test_kill(struct kunit *test, struct queue_fixture *f, bool on_request)
+{
+	struct fwif_job_result *r;
+
+	pumice_vm_faults_init(&f->vm.faults);
+	KUNIT_EXPECT_EQ(test, pumice_queue_submit(&f->job), 0);
+	r = &f->shared.results[f->job.seqno & RESULT_MASK];
+	r->seqno = f->job.seqno;
+	r->fault = PUMICE_FAULT_KILLED;
+	f->ctx.stopped = on_request;
+	spin_lock(&f->ctx.lock);
+	pumice_queue_finish_job_locked(&f->ctx.queues[0], &f->job);
+	spin_unlock(&f->ctx.lock);
+	return f->fence.base.error;
+}
+
+/* It held a data master for too long while another virtual GPU waited. */
+static void context_that_the_firmware_kills_is_guilty(struct kunit *test)
+{
+	struct queue_fixture *f = queue_fixture(test);
+
+	f->ctx.blame = pumice_blame_create();
+	KUNIT_ASSERT_NOT_NULL(test, f->ctx.blame);
+	KUNIT_EXPECT_EQ(test, queue_test_kill(test, f, false), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, f->ctx.state, DRM_PUMICE_CONTEXT_GUILTY);
+	KUNIT_EXPECT_TRUE(test, f->ctx.stopped);
+	KUNIT_EXPECT_NULL(test, f->ctx.guilty);
+	pumice_blame_put(f->ctx.blame);
+}
+
+/* The context is stopped before: as when it is destroyed, or another of its jobs timed out. */
+static void context_that_the_driver_kills_is_not_guilty_again(struct kunit *test)
+{
+	struct queue_fixture *f = queue_fixture(test);
+
+	KUNIT_EXPECT_EQ(test, queue_test_kill(test, f, true), -ECANCELED);
+	KUNIT_EXPECT_EQ(test, f->ctx.state, 0);
+}
+
 static struct kunit_case queue_cases[] = {
+	KUNIT_CASE(context_that_the_firmware_kills_is_guilty),
+	KUNIT_CASE(context_that_the_driver_kills_is_not_guilty_again),
 	KUNIT_CASE(job_without_a_result_is_kept_as_failed),
 	KUNIT_CASE(job_that_comes_during_a_reset_is_kept_for_it),
 	KUNIT_CASE(jobs_request_operations_on_caches),

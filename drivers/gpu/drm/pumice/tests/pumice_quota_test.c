@@ -115,7 +115,27 @@ static void call_over_the_limit_waits_for_pending_releases(struct kunit *test)
 	xa_destroy(&f->pdev.quota.users);
 }
 
+/* Each virtual GPU has a part of the addresses, and number 0 most of the ids. */
+static void limits_are_those_of_the_virtual_gpu(struct kunit *test)
+{
+	struct quota_fixture *f = quota_fixture(test, PUMICE_RESOURCE_MEMORY, 0);
+
+	KUNIT_EXPECT_EQ(test, pumice_quota_total(&f->pdev, PUMICE_RESOURCE_MEMORY),
+			PUMICE_FW_WINDOW_SIZE);
+	f->pdev.oses = 2;
+	KUNIT_EXPECT_EQ(test, pumice_quota_total(&f->pdev, PUMICE_RESOURCE_MEMORY),
+			PUMICE_OS_PART_SIZE);
+	KUNIT_EXPECT_EQ(test, pumice_quota_total(&f->pdev, PUMICE_RESOURCE_CONTEXTS),
+			FWIF_MAX_CONTEXTS);
+	f->pdev.os = 1;
+	KUNIT_EXPECT_EQ(test, pumice_quota_total(&f->pdev, PUMICE_RESOURCE_MEMORY),
+			PUMICE_OS_PART_SIZE);
+	KUNIT_EXPECT_EQ(test, pumice_quota_total(&f->pdev, PUMICE_RESOURCE_CONTEXTS),
+			FWIF_MAX_OS_CONTEXTS);
+}
+
 static struct kunit_case quota_cases[] = {
+	KUNIT_CASE(limits_are_those_of_the_virtual_gpu),
 	KUNIT_CASE(users_together_leave_the_reserve),
 	KUNIT_CASE(privileged_cannot_take_more_than_there_is),
 	KUNIT_CASE(call_over_the_limit_waits_for_pending_releases),
