@@ -21,7 +21,8 @@ DEVICE = "inproc:cores=1,ram=64,threads=0"
 # Each wave loads what the other one stores, without a barrier in between.
 RACE = """.group 64, 1, 1
 .local 512
-        shl.u32 r1, instance, 2
+.input v0, local_x
+        shl.u32 r1, v0, 2
         local_store32 [one], r1, r1
         barrier
 
@@ -56,7 +57,7 @@ def run_kernel(text, *options, status):
 def a_race_is_printed_with_its_place_and_the_other_side():
     out = run_kernel(RACE, status=3)
     expected = (r"1\. local-race, write of local memory, byte 0\n"
-                r"   at  race\.pasm:7 instruction 3 of the program at 0x[0-9a-f]+, wave 0, lane 0, "
+                r"   at  race\.pasm:8 instruction 3 of the program at 0x[0-9a-f]+, wave 0, lane 0, "
                 r"USC 0, context [0-9]+\n"
                 r"   other side: read at instruction 5, wave 1, lane 0\n"
                 r"   no barrier between the other access and this one\n"
@@ -69,7 +70,7 @@ def a_race_is_printed_with_its_place_and_the_other_side():
 def json_has_an_object_in_each_line():
     out = run_kernel(RACE, "--json", status=3)
     finding, second = [json.loads(line) for line in out.splitlines()]
-    assert finding["finding"] == "local-race" and finding["source"] == "race.pasm:7", finding
+    assert finding["finding"] == "local-race" and finding["source"] == "race.pasm:8", finding
     assert finding["other"]["instruction"] == 5, finding
     assert second["access"] == "read" and second["other"]["access"] == "write", second
 
