@@ -245,6 +245,17 @@ const struct zoo_error zoo_errors[] = {
 		.finding = "uninitialised", .place = "\"register\":\"r5\"",
 		.instruction = 8, .other = 9,
 	}, {
+		.name = "lanes_moved_by_a_mask_without_a_value",
+		.program = "lt.u32 r4, r1, 64\n"
+			   "mov r5, [r4], 1\n"
+			   "mov r6, [one], 0\n"
+			   "mov r6, [r5], 9\n"
+			   "%s",
+		.right = "global_store32 sig0, [r4], sh0 + r1, r6\n",
+		.wrong = "global_store32 sig0, [one], sh0 + r1, r6\n",
+		.finding = "uninitialised", .place = "\"register\":\"r5\"",
+		.instruction = 9, .other = 10,
+	}, {
 		.name = "second_mask_where_the_first_is_true",
 		.program = "lt.u32 r4, r1, 64\n"
 			   "mov r5, [r4], 1\n"

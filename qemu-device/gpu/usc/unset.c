@@ -294,22 +294,31 @@ static void use(const struct exec *x, struct usc_unset_step *s, u32 lanes)
 	s->use = x->usc->unset->origin;
 }
 
-/* Examine masks and indices, which have an effect in each instruction. */
-static void check_control(struct exec *x, const struct usc_insn *i, struct usc_unset_step *s)
+/*
+ * Examine masks and indices, which have an effect in each instruction; a mask of a move has none
+ * yet. Returns the lanes of that one, and sets the origin of the result.
+ */
+static u32 check_control(struct exec *x, const struct usc_insn *i, struct usc_unset_step *s)
 {
-	if (i->masked) {
-		x->usc->unset->lanes = 0;
+	u32 moved = 0;
+
+	x->usc->unset->lanes = 0;
+	if (i->masked && s->passes_on) {
+		moved = mask_lanes(x, i, USC_MASK_OF_LANES);
+		s->origin = x->usc->unset->origin;
+	} else if (i->masked) {
 		use(x, s, mask_lanes(x, i, USC_MASK_OF_LANES));
 	}
 	for (enum usc_place place = USC_DST; i->lookups && place < USC_PLACES; place++)
 		use(x, s, index_lanes(x, i, place, s->lanes));
+	return moved;
 }
 
 void usc_unset_begin(struct exec *x, const struct usc_insn *i, const struct usc_watch_step *w,
 		     struct usc_unset_step *s)
 {
 	u32 without[USC_PLACES] = { 0 };
-	u32 first = 0, effect;
+	u32 first, moved, effect;
 
 	*s = (struct usc_unset_step){ 0 };
 	s->lanes = i->masked && i->op != PUMICE_USC_OP_SELECT ? usc_active_lanes(x, i) : x->valid;
@@ -319,7 +328,8 @@ void usc_unset_begin(struct exec *x, const struct usc_insn *i, const struct usc_
 	}
 	s->passes_on = passes_on(x, i);
 	effect = i->op == PUMICE_USC_OP_FIRST_WHERE_TRUE ? s->lanes & -s->lanes : s->lanes;
-	check_control(x, i, s);
+	moved = check_control(x, i, s);
+	first = moved;
 	for (enum usc_place place = USC_SRC0; place < USC_PLACES; place++) {
 		without[place] = source_lanes(x, i, place);
 		if (!s->passes_on)
@@ -329,7 +339,8 @@ void usc_unset_begin(struct exec *x, const struct usc_insn *i, const struct usc_
 			s->origin = x->usc->unset->origin;
 	}
 	if (s->passes_on)
-		s->without = result_lanes(x, i, without);
+		s->without = result_lanes(x, i, without) | moved;
+	s->lanes |= moved;
 	s->words = late_local_words(x, i, &s->word);
 	if (s->words && i->loads == USC_LOADS_NONE)
 		check_local(x, s, s->word * 4 - late_group_of(x)->local_byte, s->words * 4,
