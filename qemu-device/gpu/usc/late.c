@@ -354,7 +354,7 @@ static void begin_load(struct exec *x, const struct usc_insn *i, struct usc_late
 		return;
 	}
 	usc_each_register(x, i, USC_DST, i->masked ? x->valid : exec_texture_lanes(x),
-		      end_earlier_load);
+			  end_earlier_load);
 	s->lanes = i->masked ? usc_active_lanes(x, i) : exec_texture_lanes(x);
 	late_wave_of(x)->lanes = s->lanes;
 	if (s->lanes)

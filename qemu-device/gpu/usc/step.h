@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Execution of a wave an instruction at a time, and its observers: detailed counters (count.c),
- * requests to the memory hierarchy (request.c), races (watch.c), uninitialised registers (unset.c),
- * and data that arrive late (late.c). Chosen once for a wave's turn: without any of them none of this runs.
+ * requests to the memory hierarchy (request.c), races (watch.c), uninitialised registers
+ * (unset.c), and data that arrive late (late.c). Chosen once for a wave's turn: without any of
+ * them none of this runs.
  */
 #ifndef PUMICE_GPU_USC_STEP_H
 #define PUMICE_GPU_USC_STEP_H

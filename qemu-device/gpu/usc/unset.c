@@ -9,10 +9,10 @@
  * Of each temporary, internal and index register the lanes with a value are kept, and of local
  * memory the bytes. Arithmetic has no write mask, and computes results of lanes which the program
  * then does not use. So lanes without a value are passed on to the result, and reported where they
- * have an effect: in addresses and data of memory accesses, branches, masks, outputs, and words that
- * waves share. A result keeps the instruction that first read the register, which is the finding's
- * instruction; its other side is the one at which it has the effect. A load from local memory is
- * reported at once.
+ * have an effect: in addresses and data of memory accesses, branches, masks, outputs, and words
+ * that waves share. A result keeps the instruction that first read the register, which is the
+ * finding's instruction; its other side is the one at which it has the effect. A load from local
+ * memory is reported at once.
  *
  * Limits: a result keeps one register without a value, of those that it depends on. Of shuffles the
  * lane itself is examined, not the one that is read; derivatives and textures read other lanes,
@@ -101,7 +101,7 @@ static struct unset_row *row_of(const struct exec *x, struct usc_row p)
 
 /* Return where a register's lanes without a value were read first: here, if not before. */
 static struct usc_unset_origin origin_of(const struct exec *x, const struct usc_insn *i,
-				     struct usc_row p)
+					 struct usc_row p)
 {
 	struct usc_unset_origin origin = row_of(x, p)->origin;
 	struct pumice_usc_operand reg = { 0 };
