@@ -801,6 +801,8 @@ static void reset_locked(struct pumice_gpu *gpu)
 	gpu->cdm_job = (struct cdm_job){ 0 };
 	for (i = 0; i < GPU_BUSES; i++)
 		gpu->waves[i].count = gpu->waves[i].select = gpu->hier_select[i] = 0;
+	gpu->find_select = 0;
+	memset(gpu->find_text, 0, sizeof(gpu->find_text));
 	gpu->clock_high = 0;
 	gpu->slc_regs = (struct gpu_slc_regs){ 0 };
 	gpu->mode_refusal = PUMICE_MODE_REFUSAL_NONE;

@@ -129,6 +129,8 @@ struct pumice_gpu {
 	u64 perf_base[PUMICE_PERF_COUNTER_COUNT];	/* counters at the last reset */
 	struct gpu_waves waves[GPU_BUSES];
 	u32 hier_select[GPU_BUSES];	/* HIER_SELECT */
+	u32 find_select;		/* FIND_SELECT */
+	u64 find_text[STRICT_TEXT_BYTES / sizeof(u64)];	/* of that finding, 0 after its end */
 	struct gpu_slc_regs slc_regs;
 	u32 clock_high;		/* high half of SYS_CLOCK for the firmware */
 	struct gpu_inject_regs inject_regs;

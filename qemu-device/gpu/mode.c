@@ -141,7 +141,7 @@ static int set_hierarchy(struct pumice_gpu *gpu, bool detailed)
 	return 0;
 }
 
-/* Begin to detect errors, without findings, or end it, which keeps them; parked. */
+/* Begin to detect errors, or end it; parked. Findings are kept. */
 static int set_strict(struct pumice_gpu *gpu, bool strict)
 {
 	int ret = 0;
@@ -152,8 +152,6 @@ static int set_strict(struct pumice_gpu *gpu, bool strict)
 	/* Out of memory for one of them: the others report errors no longer, and need less. */
 	for (n = 0; ret && n < gpu->uscs; n++)
 		(void)usc_set_strict(gpu->usc[n], NULL);
-	if (strict && !ret)
-		strict_clear(&gpu->strict);
 	return ret;
 }
 
@@ -217,14 +215,20 @@ void mode_restore(struct pumice_gpu *gpu)
 
 int pumice_gpu_set_mode(struct pumice_gpu *gpu, const char *name)
 {
-	enum pumice_mode mode;
+	enum pumice_mode mode, before;
 	int ret;
 
 	if (!mode_find(name, &mode))
 		return -EINVAL;
+	gpu_lock(gpu);
+	before = gpu->mode;
+	gpu_unlock(gpu);
 	ret = mode_set(gpu, mode);
 	if (ret)
 		return ret;
+	/* Not for SYS_MODE: the driver writes it after each reset, and drops them by FIND_COUNT. */
+	if (mode == PUMICE_MODE_STRICT && before != mode)
+		strict_clear(&gpu->strict);
 	gpu_lock(gpu);
 	gpu->mode_of_host = mode;
 	gpu_unlock(gpu);

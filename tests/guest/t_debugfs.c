@@ -2,7 +2,7 @@
 /*
  * Files of the driver in debugfs: the processes of contexts and VMs, the last faults, labels of
  * mapped buffers, the firmware's log with names in place of numbers, the GPU's mode, and the
- * counts of the memory hierarchy.
+ * counts of the memory hierarchy, and the findings of mode strict.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -419,6 +419,37 @@ static void hierarchy_keeps_counts_while_the_gpu_sleeps(void)
 	CHECK_OK(set_mode("fast"));
 }
 
+/* Drop all findings. */
+static void drop_findings(void)
+{
+	char path[256];
+
+	CHECK(debugfs_path("findings", path, sizeof(path)));
+	CHECK_OK(write_file(path, "0"));
+	CHECK(!*read_text("findings"));
+}
+
+/* They remain when the GPU is reset, as when it goes to sleep, and when the mode changes. */
+static void findings_are_kept_until_they_are_dropped(void)
+{
+	struct fixture fx = fx_open();
+	char address[64];
+
+	drop_findings();
+	CHECK_OK(set_mode("strict"));
+	fx_check_works(&fx);
+	CHECK(!*read_text("findings"));
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, FX_FREE, 1)), -EIO);
+	snprintf(address, sizeof(address), "\"va\":\"0x%llx\"", (unsigned long long)FX_FREE);
+	need_line("findings", "{\"finding\":\"unmapped\"", address);
+	need_line("findings", "\"access\":\"write\"", "\"times\":1}");
+	need_gpu_asleep();
+	need_line("findings", "{\"finding\":\"unmapped\"", address);
+	CHECK_OK(set_mode("fast"));
+	need_line("findings", "{\"finding\":\"unmapped\"", address);
+	drop_findings();
+}
+
 static const struct test_case cases[] = {
 	TEST_CASE(contexts_name_their_process),
 	TEST_CASE(process_is_named_by_its_first_thread),
@@ -434,6 +465,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(mode_does_not_change_while_a_job_runs),
 	TEST_CASE(hierarchy_has_the_counts_of_jobs),
 	TEST_CASE(hierarchy_keeps_counts_while_the_gpu_sleeps),
+	TEST_CASE(findings_are_kept_until_they_are_dropped),
 };
 
 TEST_MAIN_TIMEOUT(cases, TIMEOUT_MS)

@@ -21,7 +21,8 @@
 	"mov sh1, %#x\n" \
 	"mov sh2, %#x\n" \
 	"mov sh3, %#x\n" \
-	"shl.u32 r1, instance, 2\n"
+	"shl.u32 r1, instance, 2\n" \
+	"mov r9, [one], 0\n"
 
 /* A device with a buffer, the same read only, and a context. */
 struct fixture {

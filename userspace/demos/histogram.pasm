@@ -7,7 +7,7 @@
 ; instances of the grid. Instance i processes the words i, i + instances, …
 
 .group    256, 1, 1
-.local    1024			; a count for each value; zero at first
+.local    1024			; a count for each value
 .uniforms sh0, 6		; bytes sh0, counts sh2, words sh4, instances sh5
 .input    v0, global_x
 .input    v1, local_x
@@ -21,6 +21,10 @@
 
 	mov		one_more, [one], 1
 	mov		word, [one], v0
+	mov		r8, [one], 0
+	shl.u32		bin, v1, 2
+	local_store32	[one], bin, r8
+	barrier
 
 next:
 	lt.u32		inside, word, sh4

@@ -32,6 +32,9 @@
 	mul.f32		c_im, c_im, sh7
 	add.f32		c_im, c_im, sh6
 	mov		live, [one], inside
+	mov		z_re, [one], 0
+	mov		z_im, [one], 0
+	mov		count, [one], 0
 	mov		left[0], sh4
 	brz		store, left[0]
 

@@ -44,6 +44,7 @@
 	shl.u32		b_col, v0, 2
 	mov		a_k, [one], v0
 	mov		b_k, [one], v1
+	mov		sum, [one], 0
 	mov		steps[0], sh7
 	shl.u32		b_step[0], sh6, 5
 

@@ -23,7 +23,9 @@
 .alias    loaded, r8
 
 	mov		value, [one], v0
+	mov		sum, [one], 0
 	mov		low, [one], 0xffffffff
+	mov		high, [one], 0
 	eq.u32		first, sid, 0
 	lt.u32		waves, sid, 8
 

@@ -24,6 +24,7 @@
 	eq.u32		last, sid, 31
 	eq.u32		end_of_block, instance, 1023
 	shl.u32		at, v0, 2
+	mov		sum, [one], 0
 	global_load32	sig0, sum, [inside], sh0 + at
 	sig_wait	r7[0], sig0
 	scan.u32	add, sum, sum

@@ -3,8 +3,11 @@
  * Findings of mode strict: as text, with the line of the source where the program has lines, and in
  * the file that PUMICE_FINDINGS names, for pumice-strict.
  *
- * Findings are written to the file before programs are destroyed, since these have the lines, and
- * when the device is closed.
+ * Findings are written to the file after each wait for jobs, so that those of a process that ends
+ * without closing its device, or by a signal, are in it; before programs are destroyed, since these
+ * have the lines; and when the device is closed.
+ *
+ * Limits: a finding is written once, with the number of detections up to then.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -97,15 +100,20 @@ int pumice_finding_get(struct pumice_device *dev, uint32_t number, char *text, s
 void findings_write(struct pumice_device *dev)
 {
 	const char *name = getenv(FINDINGS_VARIABLE);
+	FILE *file = NULL;
 	char text[TEXT_BYTES];
-	FILE *file;
 
 	if (!name || !*name)
 		return;
 	pthread_mutex_lock(&dev->findings_lock);
-	file = fopen(name, "a");
-	while (file && !get(dev, dev->findings_written, text, sizeof(text))) {
+	while (!get(dev, dev->findings_written, text, sizeof(text))) {
+		if (!file)
+			file = fopen(name, "a");
+		if (!file)
+			break;
+		/* Whole lines: other processes may write to the file, too. */
 		fprintf(file, "%s\n", text);
+		fflush(file);
 		dev->findings_written++;
 	}
 	if (file)

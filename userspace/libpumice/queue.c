@@ -135,6 +135,7 @@ int pumice_sync_wait(const struct pumice_wait *waits, uint32_t count, uint32_t f
 		     uint64_t timeout_ns)
 {
 	struct pumice_device *dev = waits_device(waits, count);
+	int err;
 	u32 i;
 
 	if (!dev)
@@ -152,7 +153,9 @@ int pumice_sync_wait(const struct pumice_wait *waits, uint32_t count, uint32_t f
 		if (waits[i].sync->dev != dev)
 			return fail(dev, EINVAL, "wait %u: the sync belongs to another device; create it in this one", i);
 	}
-	return dev->ops->sync_wait(dev, waits, count, flags, timeout_ns);
+	err = dev->ops->sync_wait(dev, waits, count, flags, timeout_ns);
+	findings_write(dev);	/* the process may end without closing the device */
+	return err;
 }
 
 static int check_job(struct pumice_device *dev, u32 index, const struct pumice_gfx_job *job)

@@ -229,4 +229,9 @@ const struct reg_binding reg_bindings[PUMICE_REG_TABLE_SIZE] = {
 
 	{ PUMICE_HIER_SELECT, reg_hier_select, reg_hier_select_write },
 	{ PUMICE_HIER_VALUE(0), reg_hier_value, NULL },
+
+	{ PUMICE_FIND_COUNT, reg_find_count, reg_find_clear },
+	{ PUMICE_FIND_SELECT, reg_find_select, reg_find_select_write },
+	{ PUMICE_FIND_LOST, reg_find_lost, NULL },
+	{ PUMICE_FIND_TEXT(0), reg_find_text, NULL },
 };

@@ -194,6 +194,14 @@ REG_READ(reg_hier_select);
 REG_WRITE(reg_hier_select_write);
 REG_READ(reg_hier_value);
 
+/* find.c */
+REG_READ(reg_find_count);
+REG_WRITE(reg_find_clear);
+REG_READ(reg_find_select);
+REG_WRITE(reg_find_select_write);
+REG_READ(reg_find_lost);
+REG_READ(reg_find_text);
+
 /* wave.c */
 /* Return the snapshot of the bus that an access comes from. */
 struct gpu_waves *reg_waves(struct pumice_gpu *gpu, const struct reg_access *at);

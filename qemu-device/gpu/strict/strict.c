@@ -89,6 +89,16 @@ bool strict_get(struct strict *strict, u32 number, struct strict_finding *findin
 	return found;
 }
 
+u32 strict_count(struct strict *strict)
+{
+	u32 count;
+
+	pthread_mutex_lock(&strict->lock);
+	count = strict->count;
+	pthread_mutex_unlock(&strict->lock);
+	return count;
+}
+
 u64 strict_lost(struct strict *strict)
 {
 	u64 lost;
@@ -185,12 +195,14 @@ static void put_place(struct text *t, const struct strict_finding *f)
 
 	switch (f->kind) {
 	case PUMICE_FINDING_LATE_DATA:
+	case PUMICE_FINDING_UNINITIALISED:
 		pumice_usc_late_unpack(&word, &late);
 		if (late.local)
 			put(t, ",\"local\":%u", late.place);
 		else
 			put_register(t, &late);
-		put(t, ",\"signal\":%u", late.sig);
+		if (f->kind == PUMICE_FINDING_LATE_DATA)
+			put(t, ",\"signal\":%u", late.sig);
 		break;
 	case PUMICE_FINDING_LOCAL_RACE:
 	case PUMICE_FINDING_LOCAL_BOUNDS:
@@ -223,6 +235,8 @@ static const char *omission(u32 kind)
 		return "no mapping of this page when it is accessed";
 	case PUMICE_FINDING_LOCAL_BOUNDS:
 		return "no allocation of this byte of local memory by the launch";
+	case PUMICE_FINDING_UNINITIALISED:
+		return "no write of this register or byte before it is read";
 	default:
 		return "";
 	}

@@ -77,6 +77,8 @@ void strict_report(struct strict *strict, const struct strict_finding *finding);
 bool strict_of_fault(const struct gpu_fault *fault, u32 wave, struct strict_finding *finding);
 /* Get a finding by its number, in the order of detection; false if there is none. Any thread. */
 bool strict_get(struct strict *strict, u32 number, struct strict_finding *finding);
+/* Return the number of findings that are stored. Any thread. */
+u32 strict_count(struct strict *strict);
 /* Return the number of findings that had no room. Any thread. */
 u64 strict_lost(struct strict *strict);
 /* Describe a finding as a JSON object of one line; text has STRICT_TEXT_BYTES. */

@@ -25,6 +25,7 @@
  * Limits: stores of registers are executed at issue.
  */
 #include "late_state.h"
+#include "rows.h"
 
 #include <stdlib.h>
 
@@ -74,132 +75,32 @@ void usc_late_wave_begin(struct usc_late *late, u32 wave, u32 row, u32 rows)
 	late->wave[wave].ranges = 0;
 }
 
-/* ------------------------------------------------------- registers of an operand */
+/* ------------------------------------------------------------------- registers */
 
-/* A register: a row from one of three bases. */
-struct place {
-	/* USC_BASE_REG, USC_BASE_OWN or, of pixel outputs, BASE_OUTPUTS */
-	enum usc_base base;
-	u32 offset;		/* bytes */
-};
-
-/* The base of pixel outputs, whose words are in the tile: that of their operands. */
-#define BASE_OUTPUTS USC_BASE_SCRATCH
-
-/* Visit a register of which some lanes are used; false ends the visit. */
-typedef bool visit_fn(struct exec *x, const struct usc_insn *i, struct place p, u32 lanes);
-
-static bool is_row(u32 base)
-{
-	return base == USC_BASE_REG || base == USC_BASE_OWN;
-}
-
-static struct late_row *late_row(const struct exec *x, struct place p)
+static struct late_row *late_row(const struct exec *x, struct usc_row p)
 {
 	u32 row = p.offset / LATE_ROW_BYTES;
 
 	if (p.base == USC_BASE_REG)
 		return &x->usc->late->row[x->wave->regs / USC_ROW_WORDS + row];
-	if (p.base == BASE_OUTPUTS)
+	if (p.base == USC_BASE_OUTPUTS)
 		return &x->usc->late->output[late_wave_index(x) * LATE_OUTPUT_ROWS + row];
 	return &x->usc->late->own[late_wave_index(x) * USC_OWN_ROWS + row];
 }
 
-static u32 *word_of(const struct exec *x, struct place p, u32 lane)
+static u32 *word_of(const struct exec *x, struct usc_row p, u32 lane)
 {
 	const u32 row = p.offset / LATE_ROW_BYTES;
 
-	if (p.base == BASE_OUTPUTS)
+	if (p.base == USC_BASE_OUTPUTS)
 		return exec_output_word(x, row / PUMICE_MAX_SAMPLES, lane,
 					row % PUMICE_MAX_SAMPLES);
 	return (u32 *)(void *)(x->base[p.base] + p.offset) + lane;
 }
 
-/* Visit the samples of a pixel output, each in the lanes whose pixels have it live. */
-static bool each_sample(struct exec *x, const struct usc_insn *i, u32 number, u32 lanes,
-			visit_fn *fn)
-{
-	struct place p = { BASE_OUTPUTS, number * PUMICE_MAX_SAMPLES * LATE_ROW_BYTES };
-
-	for (u32 s = 0; s < x->gfx->tile->samples; s++, p.offset += LATE_ROW_BYTES) {
-		if (!fn(x, i, p, exec_output_lanes(x, s, lanes)))
-			return false;
-	}
-	return true;
-}
-
-/* Visit the pixel outputs that the lanes' indices select. */
-static bool each_indexed_output(struct exec *x, const struct usc_insn *i,
-				const struct usc_lookup *l, u32 lanes, visit_fn *fn)
-{
-	const u32 *index = (const u32 *)(const void *)(x->base[USC_BASE_OWN] + l->index);
-
-	for (; lanes; lanes &= lanes - 1) {
-		u32 lane = (u32)__builtin_ctz(lanes);
-
-		if (index[lane] <= l->last &&
-		    !each_sample(x, i, l->offset + (index[lane] << l->dim), 1u << lane, fn))
-			return false;
-	}
-	return true;
-}
-
-/* Visit the registers that the lanes' indices, or that of lane 0, select. */
-static bool each_indexed(struct exec *x, const struct usc_insn *i, enum usc_place place, u32 lanes,
-			 visit_fn *fn)
-{
-	const struct usc_lookup *l = exec_lookup(x, i, place);
-	const u32 *index = (const u32 *)(const void *)(x->base[USC_BASE_OWN] + l->index);
-
-	if (l->base != USC_BASE_REG)
-		return true;
-	if (l->kind == USC_LOOKUP_WORD)
-		lanes = 1;
-	for (; lanes; lanes &= lanes - 1) {
-		u32 lane = (u32)__builtin_ctz(lanes);
-		struct place p = { USC_BASE_REG, l->offset };
-
-		if (index[lane] > l->last)
-			continue;	/* a fault when it is executed */
-		p.offset += index[lane] << (l->shift + l->dim);
-		for (u32 n = 0; n < l->count; n++, p.offset += LATE_ROW_BYTES) {
-			if (!fn(x, i, p, 1u << lane))
-				return false;
-		}
-	}
-	return true;
-}
-
-/* Visit the registers of an operand, where it has any. */
-static bool each_register(struct exec *x, const struct usc_insn *i, enum usc_place place, u32 lanes,
-			  visit_fn *fn)
-{
-	struct place p = { i->base[place], i->offset[place] };
-
-	if (i->lookups >> place & 1) {
-		const struct usc_lookup *l = exec_lookup(x, i, place);
-
-		if (l->kind == USC_LOOKUP_ROWS || l->kind == USC_LOOKUP_WORD)
-			return each_indexed(x, i, place, lanes, fn);
-		if (l->kind == USC_LOOKUP_OUTPUT)
-			return each_sample(x, i, l->offset, lanes, fn);
-		if (l->kind == USC_LOOKUP_OUTPUTS)
-			return each_indexed_output(x, i, l, lanes, fn);
-		if (l->kind != USC_LOOKUP_SCALED)
-			return true;
-		p = (struct place){ l->base, l->offset };
-	}
-	for (u32 n = 0; is_row(p.base) && n < i->registers[place]; n++) {
-		if (!fn(x, i, p, lanes))
-			return false;
-		p.offset += LATE_ROW_BYTES;
-	}
-	return true;
-}
-
 /* ------------------------------------------------------------------- arrival */
 
-static void row_arrives(const struct exec *x, struct place p)
+static void row_arrives(const struct exec *x, struct usc_row p)
 {
 	struct late_row *row = late_row(x, p);
 
@@ -215,7 +116,7 @@ static void row_arrives(const struct exec *x, struct place p)
 /* Rows of one base whose signal is in a set, or that are complete at a clock. */
 static void rows_arrive(const struct exec *x, enum usc_base base, u32 rows, u32 signals, u64 clock)
 {
-	struct place p = { base, 0 };
+	struct usc_row p = { base, 0 };
 
 	for (u32 n = 0; n < rows && late_wave_of(x)->rows; n++, p.offset += LATE_ROW_BYTES) {
 		const struct late_row *row = late_row(x, p);
@@ -235,7 +136,7 @@ static void arrive(struct exec *x, u32 signals, u64 clock)
 		rows_arrive(x, USC_BASE_REG, (u32)task->temps + task->attrs, signals, clock);
 		rows_arrive(x, USC_BASE_OWN, USC_OWN_ROWS, signals, clock);
 		if (wave->outputs)
-			rows_arrive(x, BASE_OUTPUTS, LATE_OUTPUT_ROWS, signals, clock);
+			rows_arrive(x, USC_BASE_OUTPUTS, LATE_OUTPUT_ROWS, signals, clock);
 	}
 	late_ranges_arrive(x, signals, clock);
 }
@@ -263,31 +164,21 @@ bool late_report_register(struct exec *x, const struct usc_insn *i, u32 bank, u3
 	return late_report(x, i, &what);
 }
 
-static bool report_row(struct exec *x, const struct usc_insn *i, struct place p, bool write)
+static bool report_row(struct exec *x, const struct usc_insn *i, struct usc_row p, bool write)
 {
-	const u32 row = p.offset / LATE_ROW_BYTES, temps = x->program->limits.temps;
-	u32 bank = PUMICE_USC_BANK_R, number = row;
+	u32 bank, number;
 
-	if (p.base == BASE_OUTPUTS) {
-		bank = PUMICE_USC_BANK_O;
-		number = row / PUMICE_MAX_SAMPLES;
-	} else if (p.base == USC_BASE_OWN) {
-		bank = row < USC_OWN_INDEX ? PUMICE_USC_BANK_I : PUMICE_USC_BANK_IDX;
-		number = row < USC_OWN_INDEX ? row : row - USC_OWN_INDEX;
-	} else if (row >= temps) {
-		bank = PUMICE_USC_BANK_V;
-		number = row - temps;
-	}
+	usc_row_register(x, p, &bank, &number);
 	return late_report_register(x, i, bank, number, late_row(x, p)->signal - 1, write);
 }
 
-static bool check_read(struct exec *x, const struct usc_insn *i, struct place p, u32 lanes)
+static bool check_read(struct exec *x, const struct usc_insn *i, struct usc_row p, u32 lanes)
 {
 	(void)lanes;
 	return !late_row(x, p)->signal || report_row(x, i, p, false);
 }
 
-static bool check_write(struct exec *x, const struct usc_insn *i, struct place p, u32 lanes)
+static bool check_write(struct exec *x, const struct usc_insn *i, struct usc_row p, u32 lanes)
 {
 	(void)lanes;
 	return !late_row(x, p)->signal || report_row(x, i, p, true);
@@ -295,7 +186,7 @@ static bool check_write(struct exec *x, const struct usc_insn *i, struct place p
 
 bool late_check_index(struct exec *x, const struct usc_insn *i, u32 offset)
 {
-	return check_read(x, i, (struct place){ USC_BASE_OWN, offset }, 0);
+	return check_read(x, i, (struct usc_row){ USC_BASE_OWN, offset }, 0);
 }
 
 static bool check_mask(struct exec *x, const struct usc_insn *i, u32 which)
@@ -304,7 +195,7 @@ static bool check_mask(struct exec *x, const struct usc_insn *i, u32 which)
 
 	for (u32 n = 0; n < 2; n++) {
 		if (mask->base[n] == USC_BASE_REG &&
-		    !check_read(x, i, (struct place){ USC_BASE_REG, mask->offset[n] }, 0))
+		    !check_read(x, i, (struct usc_row){ USC_BASE_REG, mask->offset[n] }, 0))
 			return false;
 	}
 	return true;
@@ -318,7 +209,7 @@ static bool check_sources(struct exec *x, const struct usc_insn *i)
 		if (i->values >> place & 1 && !check_mask(x, i, USC_MASK_OF(place)))
 			return false;
 		if (!late_check_words(x, i, place, false) ||
-		    !each_register(x, i, place, x->valid, check_read))
+		    !usc_each_register(x, i, place, x->valid, check_read))
 			return false;
 	}
 	return true;
@@ -330,15 +221,15 @@ static bool check_destination(struct exec *x, const struct usc_insn *i)
 	if (late_has_joined(x, i))
 		return true;
 	if (late_is_index(i, USC_DST))
-		return each_register(x, i, USC_DST, x->valid, check_read);
+		return usc_each_register(x, i, USC_DST, x->valid, check_read);
 	return late_check_words(x, i, USC_DST, true) &&
-	       each_register(x, i, USC_DST, x->valid, check_write);
+	       usc_each_register(x, i, USC_DST, x->valid, check_write);
 }
 
 /* Operation pbe reads all outputs of the tile, though its only operand is the state. */
 static bool check_emitted(struct exec *x, const struct usc_insn *i)
 {
-	struct place p = { BASE_OUTPUTS, 0 };
+	struct usc_row p = { USC_BASE_OUTPUTS, 0 };
 
 	if (i->op != PUMICE_USC_OP_PBE || !late_wave_of(x)->outputs)
 		return true;
@@ -362,7 +253,7 @@ static bool check(struct exec *x, const struct usc_insn *i)
 /* -------------------------------------------------------- loads, and their waits */
 
 /* Before an instruction that may load a register: an earlier load of it arrives. */
-static bool end_earlier_load(struct exec *x, const struct usc_insn *i, struct place p, u32 lanes)
+static bool end_earlier_load(struct exec *x, const struct usc_insn *i, struct usc_row p, u32 lanes)
 {
 	(void)i, (void)lanes;
 	if (late_row(x, p)->signal)
@@ -371,7 +262,7 @@ static bool end_earlier_load(struct exec *x, const struct usc_insn *i, struct pl
 }
 
 /* Keep the contents of a register that is loaded. */
-static bool keep_row(struct exec *x, const struct usc_insn *i, struct place p, u32 lanes)
+static bool keep_row(struct exec *x, const struct usc_insn *i, struct usc_row p, u32 lanes)
 {
 	struct late_row *row = late_row(x, p);
 
@@ -386,13 +277,13 @@ static bool keep_row(struct exec *x, const struct usc_insn *i, struct place p, u
 }
 
 /* Exchange loaded data and previous contents. */
-static bool load_row(struct exec *x, const struct usc_insn *i, struct place p, u32 lanes)
+static bool load_row(struct exec *x, const struct usc_insn *i, struct usc_row p, u32 lanes)
 {
 	struct late_row *row = late_row(x, p);
 
 	if (!lanes)
 		return true;
-	late_wave_of(x)->outputs |= p.base == BASE_OUTPUTS;
+	late_wave_of(x)->outputs |= p.base == USC_BASE_OUTPUTS;
 	late_wave_of(x)->rows += !row->signal;
 	row->signal = i->sig[0] + 1u;
 	row->when = x->wave->done[i->sig[0]];
@@ -462,12 +353,12 @@ static void begin_load(struct exec *x, const struct usc_insn *i, struct usc_late
 		s->lanes = late_wave_of(x)->lanes;
 		return;
 	}
-	each_register(x, i, USC_DST, i->masked ? x->valid : exec_texture_lanes(x),
-		      end_earlier_load);
+	usc_each_register(x, i, USC_DST, i->masked ? x->valid : exec_texture_lanes(x),
+			  end_earlier_load);
 	s->lanes = i->masked ? usc_active_lanes(x, i) : exec_texture_lanes(x);
 	late_wave_of(x)->lanes = s->lanes;
 	if (s->lanes)
-		each_register(x, i, USC_DST, s->lanes, keep_row);
+		usc_each_register(x, i, USC_DST, s->lanes, keep_row);
 }
 
 bool usc_late_begin(struct exec *x, const struct usc_insn *i, struct usc_late_step *s)
@@ -493,7 +384,7 @@ bool usc_late_begin(struct exec *x, const struct usc_insn *i, struct usc_late_st
 bool usc_late_end(struct exec *x, const struct usc_insn *i, const struct usc_late_step *s)
 {
 	if (s->lanes)
-		each_register(x, i, USC_DST, s->lanes, load_row);
+		usc_each_register(x, i, USC_DST, s->lanes, load_row);
 	else
 		late_copy_end(x, i, s);
 	/* Accesses are complete in the order in which they began, not in that of the waits. */

@@ -289,6 +289,14 @@ bool late_check_copy(struct exec *x, const struct usc_insn *i)
 			   i->loads != USC_LOADS_NONE);
 }
 
+u32 late_local_words(const struct exec *x, const struct usc_insn *i, u32 *first)
+{
+	if (!pumice_usc_is_group_copy(i->op) || copies_shared(i) || !executes(x, i) ||
+	    !copy_range(x, i, first))
+		return 0;
+	return i->words;
+}
+
 /* --------------------------------------------------------------------- loads */
 
 static enum late_store store_loaded(const struct usc_insn *i)

@@ -126,6 +126,11 @@ bool late_loads_slot(const struct usc_insn *i);
  * together with it: then the register is under way for both.
  */
 bool late_has_joined(const struct exec *x, const struct usc_insn *i);
+/*
+ * Return the words of local memory that a work-group copy accesses now, and the first one, counted
+ * in that of the USC; 0: none.
+ */
+u32 late_local_words(const struct exec *x, const struct usc_insn *i, u32 *first);
 /* Before and after an instruction that accesses words of a store. */
 void late_copy_begin(struct exec *x, const struct usc_insn *i, struct usc_late_step *s);
 void late_copy_end(struct exec *x, const struct usc_insn *i, const struct usc_late_step *s);

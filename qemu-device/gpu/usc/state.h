@@ -11,6 +11,7 @@
 #include "late.h"
 #include "perf.h"
 #include "program.h"
+#include "unset.h"
 #include "usc.h"
 #include "watch.h"
 
@@ -102,6 +103,7 @@ struct usc {
 	enum usc_late_mode late_chosen;	/* by the configuration, for other modes than strict */
 	struct strict *strict;	/* receives findings; NULL: not mode strict */
 	struct usc_watch *watch;	/* the same */
+	struct usc_unset *unset;	/* the same */
 
 	/* Shared with the PDS: bit g is group g. */
 	_Atomic u64 live;	/* started and not done */

@@ -23,6 +23,7 @@ const struct usc_insn *usc_exec_stepped(struct exec *x, const struct usc_insn *i
 		struct usc_late_step late;
 		struct usc_requests requests;
 		struct usc_watch_step watch;
+		struct usc_unset_step unset;
 		struct usc_tally tally;
 
 		if (x->usc->late && !usc_late_begin(x, i, &late))
@@ -31,8 +32,10 @@ const struct usc_insn *usc_exec_stepped(struct exec *x, const struct usc_insn *i
 			usc_tally_begin(x, i, &tally);
 		if (detailed)
 			usc_requests_begin(x, i, &requests);
-		if (x->usc->watch)
+		if (x->usc->watch) {
 			usc_watch_begin(x, i, &watch);
+			usc_unset_begin(x, i, &watch, &unset);
+		}
 		x->limit = i + 1;	/* only this instruction */
 		i = i->run(x, i);
 		/* A jump has begun a new run of instructions, as far as the slice allows. */
@@ -43,8 +46,10 @@ const struct usc_insn *usc_exec_stepped(struct exec *x, const struct usc_insn *i
 			usc_tally_end(x, at, &tally);
 		if (detailed)
 			usc_requests_end(x, &requests);
-		if (x->usc->watch)
+		if (x->usc->watch) {
 			usc_watch_end(x, at, &watch);
+			usc_unset_end(x, at, &watch, &unset);
+		}
 		if (x->usc->late && !usc_late_end(x, at, &late))
 			return at;
 	}

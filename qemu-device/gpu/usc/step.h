@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Execution of a wave an instruction at a time, and its observers: detailed counters (count.c),
- * requests to the memory hierarchy (request.c), races (watch.c), and data that arrive late
- * (late.c). Chosen once for a wave's turn: without any of them none of this runs.
+ * requests to the memory hierarchy (request.c), races (watch.c), uninitialised registers
+ * (unset.c), and data that arrive late (late.c). Chosen once for a wave's turn: without any of
+ * them none of this runs.
  */
 #ifndef PUMICE_GPU_USC_STEP_H
 #define PUMICE_GPU_USC_STEP_H
@@ -56,6 +57,29 @@ struct usc_watch_step {
 /* Before an instruction runs, in mode strict; and when it is complete. */
 void usc_watch_begin(const struct exec *x, const struct usc_insn *i, struct usc_watch_step *s);
 void usc_watch_end(const struct exec *x, const struct usc_insn *i, const struct usc_watch_step *s);
+
+/* unset.c: an instruction that may use registers or local memory without a value. */
+struct usc_unset_origin {
+	u32 pc;		/* instruction that read it first */
+	u32 place;	/* struct pumice_usc_late */
+};
+
+struct usc_unset_step {
+	u32 lanes;	/* that it writes, if it has a mask */
+	u32 without;	/* of its result: lanes without a value */
+	struct usc_unset_origin origin;	/* of those */
+	bool passes_on;	/* they have no effect yet */
+	bool found, lane_known;
+	u8 lane;
+	struct usc_unset_origin use;	/* if found: the error */
+	u32 word, words;	/* of local memory that a copy accesses */
+};
+
+/* Before an instruction runs, in mode strict, after usc_watch_begin(); and when it is complete. */
+void usc_unset_begin(struct exec *x, const struct usc_insn *i, const struct usc_watch_step *w,
+		     struct usc_unset_step *s);
+void usc_unset_end(struct exec *x, const struct usc_insn *i, const struct usc_watch_step *w,
+		   const struct usc_unset_step *s);
 
 /* late.c: an instruction that loads, or waits. */
 struct usc_late_step {

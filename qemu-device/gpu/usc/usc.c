@@ -93,6 +93,7 @@ void usc_destroy(struct usc *usc)
 	free(usc->uniform);
 	usc_late_destroy(usc->late);
 	usc_watch_destroy(usc->watch);
+	usc_unset_destroy(usc->unset);
 	free(usc);
 }
 
@@ -100,6 +101,7 @@ int usc_set_strict(struct usc *usc, struct strict *strict)
 {
 	struct usc_config config = usc->config;
 	struct usc_watch *watch = NULL;
+	struct usc_unset *unset = NULL;
 	struct usc_late *late = NULL;
 
 	if (!strict && !usc->strict)
@@ -107,21 +109,23 @@ int usc_set_strict(struct usc *usc, struct strict *strict)
 	config.late = strict ? USC_LATE_POISON : usc->late_chosen;
 	if (strict) {
 		watch = usc_watch_create(config.local_bytes);
-		if (!watch)
-			return -ENOMEM;
+		unset = usc_unset_create(&config);
 	}
-	if (config.late != USC_LATE_EARLY) {
+	if (config.late != USC_LATE_EARLY)
 		late = usc_late_create(&config);
-		if (!late) {
-			usc_watch_destroy(watch);
-			return -ENOMEM;
-		}
+	if ((strict && (!watch || !unset)) || (config.late != USC_LATE_EARLY && !late)) {
+		usc_watch_destroy(watch);
+		usc_unset_destroy(unset);
+		usc_late_destroy(late);
+		return -ENOMEM;
 	}
 	usc_late_destroy(usc->late);
 	usc_watch_destroy(usc->watch);
+	usc_unset_destroy(usc->unset);
 	usc->config.late = config.late;
 	usc->late = late;
 	usc->watch = watch;
+	usc->unset = unset;
 	usc->strict = strict;
 	return 0;
 }
@@ -256,6 +260,9 @@ static void wave_begin(struct usc *usc, struct usc_run *run, unsigned int slot,
 	if (usc->late)
 		usc_late_wave_begin(usc->late, index, usc->wave[index].regs / USC_ROW_WORDS,
 				    (u32)task->temps + task->attrs);
+	if (usc->unset)
+		usc_unset_wave_begin(usc->unset, index, usc->wave[index].regs / USC_ROW_WORDS,
+				     task->temps, task->attrs);
 	run->wave[run->waves++] = (u8)index;
 }
 
@@ -276,9 +283,11 @@ void usc_group_begin(struct usc *usc, unsigned int group)
 	}
 	run->runnable = (u32)((1ull << run->waves) - 1);
 	memset(usc->local + g->local_byte, 0, g->local_bytes);
-	if (usc->watch)
+	if (usc->watch) {
 		usc_watch_group_begin(usc->watch, group, run->waves, g->local_byte,
 				      g->local_bytes);
+		usc_unset_group_begin(usc->unset, g->local_byte, g->local_bytes);
+	}
 	usc_count(usc, PUMICE_PERF_USC_WAVES, run->waves);
 	atomic_store_explicit(&g->state, USC_GROUP_RUNNING, memory_order_relaxed);
 	usc->running |= 1ull << group;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Files in debugfs: bos, contexts, free_lists, fw_log, fw_log_level, gpu_trace,
+ * Files in debugfs: bos, contexts, findings, free_lists, fw_log, fw_log_level, gpu_trace,
  * hierarchy, inject, interrupt_ns, mode, pds_shares, state, vms.
  *
  * "state" also counts live objects, so that a test can detect leaks.
@@ -19,6 +19,7 @@
 #include "pumice_fw.h"
 #include "pumice_gem.h"
 #include "pumice_gpu_trace.h"
+#include "pumice_findings.h"
 #include "pumice_hierarchy.h"
 #include "pumice_inject.h"
 #include "pumice_mmu.h"
@@ -348,4 +349,5 @@ void pumice_debugfs_init(struct drm_minor *minor)
 	pumice_inject_init(pdev, minor->debugfs_root);
 	pumice_mode_init(pdev, minor->debugfs_root);
 	pumice_hierarchy_init(pdev, minor->debugfs_root);
+	pumice_findings_init(pdev, minor->debugfs_root);
 }

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A program that ends without destroying its objects: run a kernel with a race in the device that
+ * PUMICE_DEVICE names, wait for it, and end as the argument says: "exit", "kill" or "crash", by
+ * a signal.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <pumice/pumice.h>
+
+/* Two waves store to one word, at line 4. */
+static const char race[] = ".group 64, 1, 1\n"
+			   ".local 16\n"
+			   "mov r1, [one], 0\n"
+			   "local_store32 [one], r1, r1\n"
+			   "end\n";
+
+static struct pumice_device *dev;
+
+static void check(const char *what, int err)
+{
+	if (!err)
+		return;
+	fprintf(stderr, "leaver: %s: %s\n", what, dev ? pumice_device_error(dev) : "");
+	exit(1);
+}
+
+static void run(void)
+{
+	struct pumice_context *context;
+	struct pumice_dispatch dispatch;
+	struct pumice_kernel *kernel;
+	struct pumice_stream *stream;
+	struct pumice_vm *vm;
+	uint64_t start;
+
+	check("open", pumice_device_open(NULL, &dev, NULL, 0));
+	check("vm", pumice_vm_create(dev, &vm));
+	check("context", pumice_context_create(vm, PUMICE_PRIORITY_NORMAL, &context));
+	check("stream", pumice_stream_create(vm, 65536, &stream));
+	check("kernel", pumice_kernel_assemble(vm, "leaver.pasm", race, &kernel));
+	pumice_dispatch_init(&dispatch, kernel);
+	check("dispatch", pumice_stream_dispatch(stream, &dispatch));
+	check("end", pumice_stream_end(stream, &start));
+	check("run", pumice_context_run(context, start, PUMICE_FOREVER, NULL));
+}
+
+int main(int argc, char **argv)
+{
+	const struct rlimit none = { 0 };
+	const char *how = argc > 1 ? argv[1] : "";
+
+	setrlimit(RLIMIT_CORE, &none);
+	run();
+	if (!strcmp(how, "kill"))
+		raise(SIGKILL);
+	if (!strcmp(how, "crash"))
+		raise(SIGSEGV);
+	_exit(0);
+}

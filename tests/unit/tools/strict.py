@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""
+pumice-strict: its output, exit status and messages: strict.py PUMICE-STRICT PUMICE-RUN LEAVER
+
+Output: TAP.
+"""
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+
+from tap import main, test
+
+# Absolute, because the tests run in a folder of their own.
+STRICT, RUN, LEAVER = map(os.path.abspath, sys.argv[1:4])
+DEVICE = "inproc:cores=1,ram=64,threads=0"
+
+# Each wave loads what the other one stores, without a barrier in between.
+RACE = """.group 64, 1, 1
+.local 512
+.input v0, local_x
+        shl.u32 r1, v0, 2
+        local_store32 [one], r1, r1
+        barrier
+
+        local_store32 [one], r1, r1
+        xor.u32 r3, r1, 128
+        local_load32 r4, [one], r3
+        end
+"""
+
+
+def strict(*args, status=0, device=DEVICE):
+    """Run the tool; (standard output, standard error)."""
+    done = subprocess.run([STRICT, *args], capture_output=True, text=True, timeout=120, check=False,
+                          env={**os.environ, "PUMICE_DEVICE": device})
+    assert done.returncode == status, f"status {done.returncode}: {done.stdout}{done.stderr}"
+    return done.stdout, done.stderr
+
+
+def write(name, text):
+    """Write a file."""
+    with open(name, "w", encoding="ascii") as out:
+        out.write(text)
+
+
+def run_kernel(text, *options, status):
+    """Run a kernel in one work-group under the tool; its standard output."""
+    write("race.pasm", text)
+    return strict(*options, RUN, "race.pasm", "--groups", "1", status=status)[0]
+
+
+@test
+def a_race_is_printed_with_its_place_and_the_other_side():
+    out = run_kernel(RACE, status=3)
+    expected = (r"1\. local-race, write of local memory, byte 0\n"
+                r"   at  race\.pasm:8 instruction 3 of the program at 0x[0-9a-f]+, wave 0, lane 0, "
+                r"USC 0, context [0-9]+\n"
+                r"   other side: read at instruction 5, wave 1, lane 0\n"
+                r"   no barrier between the other access and this one\n"
+                r"(   detected [0-9]+ times\n)?")
+    assert re.match(expected, out), out
+    assert out.endswith("\n2 findings\n"), out
+
+
+@test
+def json_has_an_object_in_each_line():
+    out = run_kernel(RACE, "--json", status=3)
+    finding, second = [json.loads(line) for line in out.splitlines()]
+    assert finding["finding"] == "local-race" and finding["source"] == "race.pasm:8", finding
+    assert finding["other"]["instruction"] == 5, finding
+    assert second["access"] == "read" and second["other"]["access"] == "write", second
+
+
+@test
+def a_kernel_without_errors_has_no_finding():
+    out = run_kernel(RACE.replace("\n\n", "\n").replace("        xor", "        barrier\n        xor"),
+                     status=0)
+    assert out.endswith("0 findings\n"), out
+    assert run_kernel(".group 64\nend\n", "--json", status=0).count("{") == 0
+
+
+@test
+def the_status_of_a_command_that_fails_is_kept():
+    # The job faults, so pumice-run fails; the fault is a finding, too.
+    out = run_kernel(".group 64, 1, 1\n.local 64\nmov r1, 64\nlocal_load32 r2, [one], r1\nend\n",
+                     status=1)
+    assert "1. local-bounds of local memory, byte 64\n" in out, out
+    assert "race.pasm:4 instruction 1 " in out and "other side" not in out, out
+    assert strict("sh", "-c", "exit 7", status=7)[0] == "0 findings\n"
+
+
+@test
+def a_command_that_does_not_close_its_device_has_its_findings():
+    out, _ = strict(LEAVER, "exit", status=3)
+    assert "leaver.pasm:4" in out and out.endswith("1 finding\n"), out
+
+
+@test
+def findings_of_a_command_that_ends_by_a_signal_are_printed():
+    for how, number in (("kill", signal.SIGKILL), ("crash", signal.SIGSEGV)):
+        out, _ = strict(LEAVER, how, status=128 + number)
+        assert "1. local-race, write" in out and out.endswith("1 finding\n"), out
+
+
+@test
+def findings_of_all_processes_are_printed():
+    out, _ = strict("sh", "-c", f"'{LEAVER}' exit; '{LEAVER}' exit", status=3)
+    assert out.count("leaver.pasm:4") == 2 and out.endswith("2 findings\n"), out
+
+
+@test
+def threads_of_the_gpu_have_the_same_findings():
+    out, _ = strict(LEAVER, "exit", status=3, device="inproc:cores=1,ram=64,threads=2")
+    assert "leaver.pasm:4" in out and out.endswith("1 finding\n"), out
+
+
+@test
+def a_command_that_cannot_be_run_is_named():
+    out, error = strict("./missing", status=127)
+    assert error == "pumice-strict: ./missing: No such file or directory\n", error
+    assert out == "0 findings\n", out
+
+
+@test
+def invalid_options_are_refused():
+    for words, option in (("there is no option '--jso'", ["--jso"]), ("COMMAND", [])):
+        out, error = strict(*option, status=2)
+        assert words in error and not out, error
+
+
+if __name__ == "__main__":
+    main()
