@@ -122,12 +122,13 @@ static void check_writable_bits(struct fixture *fx, const struct pumice_reg_info
 	unsigned int bytes = info->bits / 8;
 
 	/*
-	 * A write to a peak stores the present number, for any value; a mode may be refused; each
-	 * end of a connection sets a bit for the other one.
+	 * A write to a peak stores the present number, for any value; one to the number of findings
+	 * drops them; a mode may be refused; each end of a connection sets a bit for the other one.
 	 */
 	if (info->access != PUMICE_REG_RW || info->offset == PUMICE_PDS_PEAK_TASKS ||
 	    info->offset == PUMICE_PDS_PEAK_OUTPUTS || info->offset == PUMICE_SYS_MODE ||
-	    info->offset == PUMICE_OS_CTRL || info->offset == PUMICE_IC_OS_CTRL(0))
+	    info->offset == PUMICE_FIND_COUNT || info->offset == PUMICE_OS_CTRL ||
+	    info->offset == PUMICE_IC_OS_CTRL(0))
 		return;
 	regs_write(fx->gpu, master(info), 0, offset, ONES, bytes);
 	assert_int_equal(regs_read(fx->gpu, master(info), 0, offset, bytes),
