@@ -740,7 +740,7 @@ static void pumice_queue_note_hold_locked(struct pumice_job *job, const struct f
 static void pumice_queue_finish_job_locked(struct pumice_queue *q, struct pumice_job *job)
 {
 	struct pumice_context *ctx = q->ctx;
-	struct pumice_job *guilty = ctx->guilty;
+	const struct pumice_job *guilty = ctx->guilty;
 	struct fwif_job_result r;
 	int error;
 
