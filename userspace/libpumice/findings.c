@@ -74,8 +74,11 @@ static void describe_source(struct pumice_device *dev, const char *finding, char
 static int get(struct pumice_device *dev, u32 number, char *text, size_t bytes)
 {
 	char finding[TEXT_BYTES], source[512];
-	int err = dev->ops->finding(dev, number, finding, sizeof(finding));
+	int err;
 
+	if (!dev->ops->finding)
+		return -EOPNOTSUPP;
+	err = dev->ops->finding(dev, number, finding, sizeof(finding));
 	if (err)
 		return err;
 	describe_source(dev, finding, source, sizeof(source));

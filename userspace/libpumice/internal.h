@@ -119,7 +119,10 @@ struct backend_ops {
 
 	/* Read the values of a row of HIER_SELECT that exists. */
 	int (*hierarchy_row)(struct pumice_device *dev, u32 row, u64 *value);
-	/* Get a finding of mode strict as a JSON object; -ENOENT past the last; no error text */
+	/*
+	 * Get a finding of mode strict as a JSON object; -ENOENT past the last; no error text. NULL
+	 * where the library has no findings.
+	 */
 	int (*finding)(struct pumice_device *dev, u32 number, char *text, size_t bytes);
 
 	int (*trace_open)(struct pumice_device *dev, u32 entries, struct pumice_trace **trace);

@@ -173,18 +173,11 @@ static void __attribute__((format(printf, 2, 3))) put(struct text *t, const char
 /* Put the register of a use of late data: its bank's name and number. */
 static void put_register(struct text *t, const struct pumice_usc_late *late)
 {
-	static const char *const banks[] = {
-		[PUMICE_USC_BANK_R] = "r", [PUMICE_USC_BANK_V] = "v", [PUMICE_USC_BANK_SH] = "sh",
-		[PUMICE_USC_BANK_I] = "i", [PUMICE_USC_BANK_IDX] = "idx",
-		[PUMICE_USC_BANK_SL] = "sl", [PUMICE_USC_BANK_O] = "o",
-	};
 	const u32 word = late->place;
 	struct pumice_usc_operand place;
-	const char *bank;
 
 	pumice_usc_operand_unpack(&word, &place);
-	bank = place.bank < sizeof(banks) / sizeof(banks[0]) ? banks[place.bank] : NULL;
-	put(t, ",\"register\":\"%s%u\"", bank ? bank : "?", place.num);
+	put(t, ",\"register\":\"%s%u\"", pumice_usc_bank_str(place.bank), place.num);
 }
 
 /* Put the place of a finding, in the terms of its kind. */

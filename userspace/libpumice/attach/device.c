@@ -275,15 +275,6 @@ static int refuse_perfmon(struct pumice_device *dev, const u32 *counters, u32 co
 	return refuse(dev);
 }
 
-static int refuse_finding(struct pumice_device *dev, u32 number, char *text, size_t bytes)
-{
-	(void)dev;
-	(void)number;
-	(void)text;
-	(void)bytes;
-	return -EOPNOTSUPP;
-}
-
 /* Other operations need objects, which cannot be created. */
 static const struct backend_ops attached_ops = {
 	.close = attached_close,
@@ -298,7 +289,6 @@ static const struct backend_ops attached_ops = {
 	.perf_counter = refuse_counter,
 	.perfmon_create = refuse_perfmon,
 	.hierarchy_row = attached_hierarchy_row,
-	.finding = refuse_finding,
 	.trace_open = attached_trace_open,
 	.trace_next = attached_trace_next,
 	.trace_close = attached_trace_close,

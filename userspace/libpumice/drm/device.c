@@ -153,7 +153,6 @@ static const struct backend_ops drm_ops = {
 	.perfmon_destroy = drm_perfmon_destroy,
 	.perfmon_read = drm_perfmon_read,
 	.hierarchy_row = drm_hierarchy_row,
-	.finding = drm_finding,
 	.trace_open = drm_trace_open,
 	.trace_next = drm_trace_next,
 	.trace_close = drm_trace_close,

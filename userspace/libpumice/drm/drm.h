@@ -133,7 +133,6 @@ int drm_perfmon_create(struct pumice_device *dev, const u32 *counters, u32 count
 void drm_perfmon_destroy(struct pumice_perfmon *perfmon);
 int drm_perfmon_read(struct pumice_perfmon *perfmon, u32 flags, u64 *values);
 int drm_hierarchy_row(struct pumice_device *dev, u32 row, u64 *value);
-int drm_finding(struct pumice_device *dev, u32 number, char *text, size_t bytes);
 
 /* trace.c */
 int drm_trace_open(struct pumice_device *dev, u32 entries, struct pumice_trace **trace);

@@ -84,12 +84,3 @@ int drm_hierarchy_row(struct pumice_device *dev, u32 row, u64 *value)
 	(void)value;
 	return fail(dev, EOPNOTSUPP, "hierarchy: read the file hierarchy of the driver in debugfs, as root");
 }
-
-int drm_finding(struct pumice_device *dev, u32 number, char *text, size_t bytes)
-{
-	(void)dev;
-	(void)number;
-	(void)text;
-	(void)bytes;
-	return -EOPNOTSUPP;
-}
