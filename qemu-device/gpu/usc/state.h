@@ -20,8 +20,9 @@
 /* Quantum of a wave within its group, and of a group, in wave instructions. */
 #define USC_WAVE_QUANTUM 256u
 #define USC_GROUP_QUANTUM 8192u
-/* Quantum of a data master while instructions are run one at a time: see wave.c. */
+/* Quantum of a data master while instructions are run one at a time, and else: see wave.c. */
 #define USC_FINE_QUANTUM 32u
+#define USC_SHARED_QUANTUM 256u
 /*
  * Issue slots of a wave from a global access to its completion. A wave's own slots are
  * counted, so that the state of signals depends on the program only, not on other waves.
@@ -122,7 +123,8 @@ struct usc {
 	u8 current;		/* group that runs next */
 	u32 left;		/* rest of its quantum */
 	u64 slots;		/* issue slots that groups used, or in which all waited */
-	/* Of data masters that take fine turns, see wave.c. */
+	/* Of data masters that take turns, see wave.c. */
+	u8 running_of[PUMICE_WAVE_MASTER_COUNT];	/* number of groups of each with waves */
 	u8 master;		/* whose turn it is */
 	u8 kept[PUMICE_WAVE_MASTER_COUNT];	/* group that each continues with */
 	u32 kept_left[PUMICE_WAVE_MASTER_COUNT];	/* rest of its quantum */
@@ -169,6 +171,9 @@ void usc_group_begin(struct usc *usc, unsigned int group);
  * its waves has stopped.
  */
 void usc_slot_select_writers(struct usc *usc, struct usc_run *run, unsigned int slot);
+/* Count a group that begins, which ends a long turn of others early, or one that ends. */
+void usc_turns_begin(struct usc *usc, unsigned int group);
+void usc_turns_end(struct usc *usc, unsigned int group);
 /* End the group; the PDS is notified at once, or of a work-group by usc_report_ended(). */
 void usc_group_finish(struct usc *usc, unsigned int group);
 /* Notify the PDS of groups that have ended. */

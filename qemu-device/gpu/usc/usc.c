@@ -140,6 +140,7 @@ void usc_reset(struct usc *usc)
 	usc->left = 0;
 	usc->slots = 0;
 	usc->master = 0;
+	memset(usc->running_of, 0, sizeof(usc->running_of));
 	memset(usc->kept, 0, sizeof(usc->kept));
 	memset(usc->kept_left, 0, sizeof(usc->kept_left));
 	mmu_tlb_reset(&usc->tlb);
@@ -291,6 +292,7 @@ void usc_group_begin(struct usc *usc, unsigned int group)
 	usc_count(usc, PUMICE_PERF_USC_WAVES, run->waves);
 	atomic_store_explicit(&g->state, USC_GROUP_RUNNING, memory_order_relaxed);
 	usc->running |= 1ull << group;
+	usc_turns_begin(usc, group);
 }
 
 void usc_busy_begin(struct usc *usc)
@@ -321,6 +323,8 @@ void usc_group_finish(struct usc *usc, unsigned int group)
 {
 	struct usc_group *g = &usc->group[group];
 
+	if (usc->running >> group & 1)	/* an aborted group may not have begun */
+		usc_turns_end(usc, group);
 	usc->running &= ~(1ull << group);
 	if (!usc->running)
 		usc_busy_end(usc);	/* before the end of the last group is reported */

@@ -10,13 +10,13 @@
  * few waves at a time need the host's cache. Quanta are part of the state: the order of
  * execution does not depend on how much is run in one step.
  *
- * While instructions are run one at a time (step.c), which the host's cache does not make slower,
- * groups are scheduled finely, as document 004 does: programs of different data masters take turns
- * after USC_FINE_QUANTUM, and when all waves of a group that can run wait for signals, another
- * group replaces it at once. Of its groups, a data master continues with one for
- * USC_GROUP_QUANTUM whenever it does not wait; all of them in turn would compete for the same words
- * of memory. If all groups wait, the one whose wait ends first continues. Slots are counted for the
- * USC, so a wait elapses while other groups run.
+ * Programs of different data masters are scheduled finely, as document 004 does: they take turns
+ * after USC_SHARED_QUANTUM. While instructions are run one at a time (step.c), which the host's
+ * cache does not make slower, turns are of USC_FINE_QUANTUM, and when all waves of a group that can
+ * run wait for signals, another group replaces it at once. Of its groups, a data master continues
+ * with one for USC_GROUP_QUANTUM whenever it does not wait; all of them in turn would compete for
+ * the same words of memory. If all groups wait, the one whose wait ends first continues. Slots are
+ * counted for the USC, so a wait elapses while other groups run.
  *
  * Limits: waves are run one at a time. A fault stops its group at once; earlier stores of its
  * waves remain.
@@ -171,7 +171,29 @@ static unsigned int group_of_master(struct usc *usc, unsigned int master, u64 gr
 	return first_ready(usc, groups);
 }
 
-/* Select the next group where they are scheduled finely. */
+/* Return whether groups of several data masters run. */
+static bool is_shared(const struct usc *usc)
+{
+	u32 masters = 0;
+
+	for (u32 n = 0; n < PUMICE_WAVE_MASTER_COUNT; n++)
+		masters += usc->running_of[n] != 0;
+	return masters > 1;
+}
+
+void usc_turns_begin(struct usc *usc, unsigned int group)
+{
+	usc->running_of[master_of(usc, group)]++;
+	if (is_shared(usc))
+		usc->left = min_u32(usc->left, USC_SHARED_QUANTUM);
+}
+
+void usc_turns_end(struct usc *usc, unsigned int group)
+{
+	usc->running_of[master_of(usc, group)]--;
+}
+
+/* Select the next group where data masters take turns. */
 static unsigned int choose_finely(struct usc *usc)
 {
 	u64 of[PUMICE_WAVE_MASTER_COUNT] = { 0 };
@@ -198,12 +220,17 @@ static unsigned int choose_finely(struct usc *usc)
 /* Select the next group to run. */
 static unsigned int choose_group(struct usc *usc)
 {
-	const bool fine = usc_is_stepped(usc);
-
-	if (!usc->left || !(usc->running >> usc->current & 1)) {
-		usc->current = (u8)(fine ? choose_finely(usc) :
-					   next_in(usc->running, usc->current + 1u));
-		usc->left = fine ? USC_FINE_QUANTUM : USC_GROUP_QUANTUM;
+	if (usc->left && usc->running >> usc->current & 1)
+		return usc->current;
+	if (usc_is_stepped(usc)) {
+		usc->current = (u8)choose_finely(usc);
+		usc->left = USC_FINE_QUANTUM;
+	} else if (is_shared(usc)) {
+		usc->current = (u8)choose_finely(usc);
+		usc->left = USC_SHARED_QUANTUM;
+	} else {
+		usc->current = (u8)next_in(usc->running, usc->current + 1u);
+		usc->left = USC_GROUP_QUANTUM;
 	}
 	return usc->current;
 }
@@ -317,9 +344,11 @@ static u32 run_group(struct usc *usc, struct exec *x, u32 budget, const _Atomic 
 	unsigned int group = choose_group(usc);
 	struct usc_run *run = &usc->run[group];
 	u64 bit = 1ull << group;
+	bool turns;
 
 	usc_exec_group(x, usc, group);
-	if (!x->stepped || !usc->ended)
+	turns = x->stepped || is_shared(usc);
+	if (!turns || !usc->ended)
 		usc->unreported = 0;
 	while (budget && usc->left && (usc->running & bit)) {
 		struct usc_wave *wave = choose_wave(usc, run);
@@ -331,7 +360,7 @@ static u32 run_group(struct usc *usc, struct exec *x, u32 budget, const _Atomic 
 		usc->left -= used;
 		run->left -= used;
 		usc->unreported += used;
-		if (x->stepped)
+		if (turns)
 			use_kept(usc, group, used);
 		if (x->exit != USC_EXIT_SLICE)
 			wave_left(usc, group, x, wave);

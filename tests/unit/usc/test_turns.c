@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Turns of groups while instructions are run one at a time: of every stage, finely, and without
- * those that wait. Turns of the interpreter's loop are in test_flow.c.
+ * Turns of groups of different data masters, and while instructions are run one at a time: of every
+ * stage, finely, and without those that wait. Turns of groups of one data master in the
+ * interpreter's loop are in test_flow.c.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -138,6 +139,69 @@ static void programs_of_every_stage_take_turns_of_32_instructions(void **state)
 	assert_int_equal(fx->faults, 0);
 	assert_true(switches >= 10 * MASTERS - 1);
 	drop(fx, &w, MASTERS);
+}
+
+/* The same in the interpreter's loop, by turns of 256: no program waits for 8192. */
+static void programs_of_every_stage_take_turns_in_the_loop(void **state)
+{
+	struct fixture *fx = fx_create_late(FX_DATA_BYTES, USC_LATE_EARLY);
+	struct work w;
+
+	(void)state;
+	fx_clear(fx);
+	for (u32 n = 0; n < MASTERS; n++)
+		start_loop(fx, &w, n, kinds[n].stage);
+	for (u32 round = 1; round <= 40; round++) {
+		assert_true(usc_step(fx->usc, MASTERS * USC_SHARED_QUANTUM, NULL));
+		for (u32 n = 0; n < MASTERS; n++)
+			assert_int_equal(clock_of(fx, n), round * USC_SHARED_QUANTUM);
+	}
+	assert_int_equal(fx->faults, 0);
+	drop(fx, &w, MASTERS);
+}
+
+/* A program of another data master waits for the rest of a short turn, not of a long one. */
+static void a_long_turn_ends_early_for_another_data_master(void **state)
+{
+	struct fixture *fx = fx_create_late(FX_DATA_BYTES, USC_LATE_EARLY);
+	struct work w;
+
+	(void)state;
+	fx_clear(fx);
+	start_loop(fx, &w, 0, USC_STAGE_COMPUTE);
+	assert_true(usc_step(fx->usc, 100, NULL));
+	start_loop(fx, &w, 1, USC_STAGE_FRAGMENT);
+	assert_true(usc_step(fx->usc, USC_SHARED_QUANTUM + 1, NULL));
+	assert_int_equal(clock_of(fx, 0), 100 + USC_SHARED_QUANTUM);
+	assert_int_equal(clock_of(fx, 1), 1);
+	/* Alone again after the end of the other, it has long turns: a second one of its kind waits. */
+	usc_abort_groups(fx->usc, 1ull << 1);
+	assert_true(usc_step(fx->usc, 1, NULL));
+	assert_int_equal(fx->usc->left, USC_GROUP_QUANTUM - 1);
+	start_loop(fx, &w, 2, USC_STAGE_COMPUTE);
+	assert_true(usc_step(fx->usc, USC_GROUP_QUANTUM - 1, NULL));
+	assert_int_equal(clock_of(fx, 2), 0);
+	assert_true(usc_step(fx->usc, USC_GROUP_QUANTUM, NULL));
+	assert_int_equal(clock_of(fx, 2), USC_GROUP_QUANTUM);
+	drop(fx, &w, 3);
+}
+
+/* Groups that a reset drops share the USC with none that starts after it. */
+static void a_reset_drops_the_shares_of_groups(void **state)
+{
+	struct fixture *fx = fx_create_late(FX_DATA_BYTES, USC_LATE_EARLY);
+	struct work w;
+
+	(void)state;
+	fx_clear(fx);
+	start_loop(fx, &w, 0, USC_STAGE_FRAGMENT);
+	assert_true(usc_step(fx->usc, 1, NULL));
+	usc_reset(fx->usc);
+	start_loop(fx, &w, 1, USC_STAGE_COMPUTE);
+	start_loop(fx, &w, 2, USC_STAGE_COMPUTE);
+	assert_true(usc_step(fx->usc, 1, NULL));
+	assert_int_equal(fx->usc->left, USC_GROUP_QUANTUM - 1);
+	drop(fx, &w, 3);
 }
 
 /* Those of one data master do not, whichever stages they are of: it continues with one. */
@@ -316,6 +380,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(programs_of_every_stage_take_turns_of_32_instructions),
+		cmocka_unit_test(programs_of_every_stage_take_turns_in_the_loop),
+		cmocka_unit_test(a_long_turn_ends_early_for_another_data_master),
+		cmocka_unit_test(a_reset_drops_the_shares_of_groups),
 		cmocka_unit_test(programs_take_turns_by_their_data_master),
 		cmocka_unit_test(group_that_waits_is_replaced_at_once),
 		cmocka_unit_test(group_whose_wait_ends_first_continues),
