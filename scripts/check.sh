@@ -203,6 +203,19 @@ check_names() {
 	done
 }
 
+# End if the disk has less room than the folders of a whole check (SPACE, GiB) take beyond those that
+# exist: a full disk fails parts by messages of compilers, half an hour later.
+SPACE=16
+check_space() {
+	local free used
+
+	used=$(du -s --block-size=1G "$BUILD" 2>/dev/null | cut -f 1)
+	free=$(df --output=avail --block-size=1G "$OUT" | tail -1)
+	[ $((free + ${used:-0})) -ge $SPACE ] ||
+		die "a check takes $SPACE GiB in $BUILD, and $((free)) GiB are free" \
+			"make room there, or set BUILD and OUT to folders elsewhere"
+}
+
 # Run parts one after the other. Their times and results go to the arrays.
 run_parts() {
 	local name
@@ -257,6 +270,7 @@ main() {
 		second=()
 	fi
 	if [ ${#second[@]} -gt 0 ]; then
+		check_space
 		mkdir -p "$OUT/logs"
 		echo "== building what parts have in common"
 		# Once, before two make run; a failure is reported again by the part that needs it.
