@@ -244,3 +244,7 @@ int pumice_vgpu_connect(struct pumice_device *pdev)
 		pdev->vgpu.was_connected = true;
 	return ret;
 }
+
+#ifdef CONFIG_DRM_PUMICE_KUNIT_TEST
+#include "tests/pumice_vgpu_test.c"
+#endif
