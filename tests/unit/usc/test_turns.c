@@ -161,7 +161,7 @@ static void programs_of_every_stage_take_turns_in_the_loop(void **state)
 }
 
 /* A program of another data master waits for the rest of a short turn, not of a long one. */
-static void a_long_turn_ends_early_for_another_data_master(void **state)
+static void long_turns_end_early_for_another_data_master(void **state)
 {
 	struct fixture *fx = fx_create_late(FX_DATA_BYTES, USC_LATE_EARLY);
 	struct work w;
@@ -174,7 +174,7 @@ static void a_long_turn_ends_early_for_another_data_master(void **state)
 	assert_true(usc_step(fx->usc, USC_SHARED_QUANTUM + 1, NULL));
 	assert_int_equal(clock_of(fx, 0), 100 + USC_SHARED_QUANTUM);
 	assert_int_equal(clock_of(fx, 1), 1);
-	/* Alone again after the end of the other, it has long turns: a second one of its kind waits. */
+	/* Alone again after the end of the other, it has long turns: one of its kind waits. */
 	usc_abort_groups(fx->usc, 1ull << 1);
 	assert_true(usc_step(fx->usc, 1, NULL));
 	assert_int_equal(fx->usc->left, USC_GROUP_QUANTUM - 1);
@@ -381,7 +381,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(programs_of_every_stage_take_turns_of_32_instructions),
 		cmocka_unit_test(programs_of_every_stage_take_turns_in_the_loop),
-		cmocka_unit_test(a_long_turn_ends_early_for_another_data_master),
+		cmocka_unit_test(long_turns_end_early_for_another_data_master),
 		cmocka_unit_test(a_reset_drops_the_shares_of_groups),
 		cmocka_unit_test(programs_take_turns_by_their_data_master),
 		cmocka_unit_test(group_that_waits_is_replaced_at_once),

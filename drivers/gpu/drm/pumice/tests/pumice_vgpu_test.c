@@ -3,7 +3,7 @@
  * Tests of the connection of a virtual GPU. Part of pumice_vgpu.c.
  *
  * Registers are plain memory: a read returns the last value written. The test acts as the firmware,
- * and has its reply in memory before the driver asks for it.
+ * and has its reply in memory before the driver requests it.
  */
 #include <kunit/device.h>
 #include <kunit/test.h>
