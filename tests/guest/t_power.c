@@ -168,21 +168,12 @@ static void driver_may_be_unbound_and_bound_during_sleep(void)
 	need_gpu_asleep();
 }
 
-/* Let the system sleep for SLEEP_S, as far as the device level. */
-static void need_system_sleep(void)
-{
-	CHECK_OK(write_file("/sys/module/suspend/parameters/pm_test_delay", SLEEP_S));
-	CHECK_OK(write_file("/sys/power/pm_test", "devices"));
-	CHECK_OK(write_file("/sys/power/state", "freeze"));
-	CHECK_OK(write_file("/sys/power/pm_test", "none"));
-}
-
 static void context_continues_after_the_system_slept(void)
 {
 	struct fixture fx = fx_open();
 
 	fx_check_works(&fx);
-	need_system_sleep();
+	need_system_sleep(SLEEP_S);
 	fx_check_works(&fx);
 	CHECK_EQUAL(need_state(fx.fd, fx.context).state, 0);
 }
@@ -206,7 +197,7 @@ static void queued_jobs_wait_for_the_end_of_the_systems_sleep(void)
 		fx_submit(&queued, empty);
 	}
 	need_in_flight(1 + FIRMWARE_JOBS);
-	need_system_sleep();
+	need_system_sleep(SLEEP_S);
 	for (i = 0; i < QUEUED_JOBS; i++) {
 		need_wait(fd, syncs[i], 0);
 		CHECK_EQUAL(sync_status(fd, syncs[i], 0), 1);

@@ -16,6 +16,7 @@
 #include "fixture.h"
 #include "harness.h"
 #include "parameters.h"
+#include "power.h"
 #include "pumice_regs.h"
 #include "system.h"
 
@@ -27,6 +28,8 @@
 #define SETTLE_NS	20000000000ull
 /* Time-out of the firmware in cases that exceed it, ms. */
 #define SHORT_TIMEOUT_MS	500
+/* Time-out of a job that a system awaits before it sleeps: a lost connection is noticed earlier. */
+#define SLEEPING_JOB_MS		2500
 
 /* PCI names of both functions, bound or not. */
 struct pair {
@@ -331,6 +334,35 @@ static void reset_of_the_second_function_leaves_the_first(void)
 	check_both_work();
 }
 
+/* The system waits for the end of an endless job, and both work afterwards. */
+static void check_sleep(u32 busy_device, u32 other_device)
+{
+	struct fixture busy, other;
+
+	need_pair();
+	busy = fx_with(need_function(busy_device), DRM_PUMICE_PRIORITY_NORMAL, SLEEPING_JOB_MS);
+	other = fx_on(need_function(other_device));
+	fx_check_works(&other);
+	fx_run_on(&busy);
+	need_system_sleep("1");
+	CHECK_EQUAL(fx_wait(&busy), -ETIMEDOUT);
+	fx_check_works(&other);
+	check_context(&other, 0);
+	fx_close(&other);
+	fx_close(&busy);
+	check_both_work();
+}
+
+static void system_sleeps_after_a_job_of_the_second(void)
+{
+	check_sleep(PUMICE_PCI_DEVICE_VGPU, PUMICE_PCI_DEVICE);
+}
+
+static void system_sleeps_after_a_job_of_the_first(void)
+{
+	check_sleep(PUMICE_PCI_DEVICE, PUMICE_PCI_DEVICE_VGPU);
+}
+
 static const struct test_case cases[] = {
 	TEST_CASE(both_nodes_run_jobs),
 	TEST_CASE(second_runs_jobs_while_the_first_is_busy),
@@ -341,6 +373,8 @@ static const struct test_case cases[] = {
 	TEST_CASE(second_is_unbound_with_jobs),
 	TEST_CASE(reset_of_the_second_function_leaves_the_first),
 	TEST_CASE(second_connects_again_after_a_reset_by_the_first),
+	TEST_CASE(system_sleeps_after_a_job_of_the_second),
+	TEST_CASE(system_sleeps_after_a_job_of_the_first),
 	TEST_CASE(second_without_a_firmware_is_deferred),
 	TEST_CASE(first_is_unbound_while_the_second_has_jobs),
 };

@@ -14,6 +14,7 @@
 #include "pumice_fw.h"
 #include "pumice_irq.h"
 #include "pumice_reset.h"
+#include "pumice_vgpu.h"
 
 #define KCCB_MASK	(PUMICE_KCCB_COUNT - 1)
 #define FWCCB_MASK	(PUMICE_FWCCB_COUNT - 1)
@@ -329,6 +330,9 @@ int pumice_kccb_call(struct pumice_device *pdev, const struct fwif_kccb_cmd *cmd
 					  RECHECK);
 		if (!READ_ONCE(wait.aborted))
 			ccb_check_if_late(pdev, left);
+		/* The reset that is due needs reset.lock, which the caller may hold. */
+		if (!left && pumice_vgpu_is_lost(pdev))
+			break;
 	}
 	ccb_remove_waiter(pdev, &wait);
 	if (wait.aborted)

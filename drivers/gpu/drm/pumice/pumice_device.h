@@ -191,6 +191,10 @@ struct pumice_vgpu {
 	bool enabled;
 	/** @was_connected: the firmware has replied; under reset.lock or at probe */
 	bool was_connected;
+	/** @unanswered: the firmware did not reply at probe */
+	bool unanswered;
+	/** @stopped: the firmware processor stopped since the last connection; any context */
+	bool stopped;
 };
 
 /**

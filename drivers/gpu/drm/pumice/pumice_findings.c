@@ -18,22 +18,26 @@
 #define SINCE_MINOR	12	/* minimum minor number of SYS_VERSION */
 #define MAX_FINDINGS	256	/* that are read: as many as a device stores */
 
+/* Guards FIND_SELECT until the text is read. Held for one finding at a time. */
+static DEFINE_MUTEX(select_lock);
+
 /* Print the text of a finding; nothing if there is none, or the device was removed. */
-static void findings_print_locked(struct seq_file *m, struct pumice_device *pdev, u32 number)
+static void findings_print(struct seq_file *m, struct pumice_device *pdev, u32 number)
 {
 	__le64 words[PUMICE_FIND_TEXT_COUNT + 1] = { 0 };
 	const char *text = (const char *)words;
 	u32 n;
 
-	lockdep_assert_held(&pdev->reset.lock);
+	mutex_lock(&select_lock);
 	pumice_write(pdev, PUMICE_FIND_SELECT, number);
 	for (n = 0; n < PUMICE_FIND_TEXT_COUNT; n++) {
 		const u64 word = pumice_read64(pdev, PUMICE_FIND_TEXT(n));
 
 		words[n] = cpu_to_le64(word);
-		if (!(word >> 56))
+		if (!(word >> 56) || word == U64_MAX)
 			break;
 	}
+	mutex_unlock(&select_lock);
 	if (text[0] == '{')
 		seq_printf(m, "%s\n", text);
 }
@@ -48,15 +52,15 @@ static int findings_show(struct seq_file *m, void *data)
 	ret = pumice_pm_enter(pdev, &idx);
 	if (ret)
 		return ret;
-	/* Two readers must not change the selection of each other. */
-	mutex_lock(&pdev->reset.lock);
-	count = min_t(u32, pumice_read(pdev, PUMICE_FIND_COUNT), MAX_FINDINGS);
+	count = pumice_read(pdev, PUMICE_FIND_COUNT);
+	if (count == U32_MAX)
+		count = 0;	/* the GPU was removed */
+	count = min_t(u32, count, MAX_FINDINGS);
 	for (i = 0; i < count; i++)
-		findings_print_locked(m, pdev, i);
+		findings_print(m, pdev, i);
 	lost = pumice_read64(pdev, PUMICE_FIND_LOST);
 	if (lost && lost != U64_MAX)
 		seq_printf(m, "{\"lost\": %llu}\n", lost);
-	mutex_unlock(&pdev->reset.lock);
 	pumice_pm_leave(pdev, idx);
 	return 0;
 }

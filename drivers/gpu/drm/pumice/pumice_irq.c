@@ -109,6 +109,7 @@ static void pumice_irq_report_lockup(struct pumice_device *pdev)
 	/* State and causes are those of number 0, whose driver resets the GPU. */
 	if (pdev->os) {
 		drm_err_ratelimited(&pdev->drm, "firmware processor stopped" PUMICE_SEE_DUMP);
+		WRITE_ONCE(pdev->vgpu.stopped, true);
 		pumice_reset_schedule(pdev);
 		return;
 	}

@@ -22,6 +22,7 @@
 #include "pumice_context.h"
 #include "pumice_pm.h"
 #include "pumice_reset.h"
+#include "pumice_vgpu.h"
 
 #define AUTOSUSPEND_MS	500
 #define POLL_MS		10
@@ -97,15 +98,16 @@ void pumice_pm_leave(struct pumice_device *pdev, int idx)
 }
 
 /**
- * pumice_pm_init - permit the GPU to sleep, if it has one virtual GPU
+ * pumice_pm_init - permit the GPU to sleep, if it has one virtual GPU, or order its sleep
  * @pdev: device, registered
  *
- * Context: Does not sleep.
+ * Context: May sleep.
  */
 void pumice_pm_init(struct pumice_device *pdev)
 {
 	struct device *dev = pdev->drm.dev;
 
+	pumice_vgpu_link(pdev, true);
 	if (pdev->oses > 1)
 		return;
 	pm_runtime_set_autosuspend_delay(dev, AUTOSUSPEND_MS);
@@ -124,6 +126,7 @@ void pumice_pm_fini(struct pumice_device *pdev)
 {
 	struct device *dev = pdev->drm.dev;
 
+	pumice_vgpu_link(pdev, false);
 	if (pdev->oses > 1)
 		return;
 	pm_runtime_get_sync(dev);

@@ -163,7 +163,8 @@ static int reset_bring_up(struct pumice_device *pdev)
 	lockdep_assert_held(&pdev->reset.lock);
 	cookie = dma_fence_begin_signalling();
 	pdev->reset.heartbeat = 0;
-	for (attempt = 0; ret && attempt < BOOT_ATTEMPTS; attempt++)
+	/* -ENODEV: the GPU was removed. */
+	for (attempt = 0; ret && ret != -ENODEV && attempt < BOOT_ATTEMPTS; attempt++)
 		ret = pumice_fw_boot(pdev);
 	reset_end_jobs(pdev, !ret);
 	if (ret)
@@ -223,6 +224,8 @@ static void reset_locked(struct pumice_device *pdev, const char *reason)
 	by_other = pumice_vgpu_is_lost(pdev);
 	if (by_other)
 		reason = OTHER_RESET;
+	else if (READ_ONCE(pdev->vgpu.stopped))
+		by_other = true;	/* number 0 is about to reset the GPU */
 	if (pdev->os)
 		drm_err(&pdev->drm, "connecting to the firmware again: %s\n", reason);
 	else

@@ -73,6 +73,17 @@ static u32 vgpu_wait_ms(struct pumice_device *pdev)
 	return pumice_fw_timeout_ms;
 }
 
+/* Log that the firmware was late; at probe only as the reason for which that is deferred. */
+static void vgpu_warn(struct pumice_device *pdev, const char *what, u32 wait_ms)
+{
+	struct device *dev = pdev->drm.dev;
+
+	if (pdev->vgpu.was_connected)
+		dev_warn(dev, "firmware %s, after %u ms\n", what, wait_ms);
+	else
+		dev_err_probe(dev, -EPROBE_DEFER, "firmware %s, after %u ms\n", what, wait_ms);
+}
+
 /* Enable or disable all memory of this virtual GPU; a write invalidates its TLB entries. */
 static void vgpu_enable_memory(struct pumice_device *pdev, bool enable)
 {
@@ -122,6 +133,34 @@ bool pumice_vgpu_is_lost(struct pumice_device *pdev)
 	return ctrl == U32_MAX || !(ctrl & PUMICE_OS_CTRL__CONNECT__MASK);
 }
 
+/* Order suspend and resume: consumers sleep before their supplier, and wake after it. */
+static void vgpu_link(struct pumice_device *pdev, struct device *gpu)
+{
+	if (!device_link_add(pdev->drm.dev, gpu, DL_FLAG_STATELESS))
+		drm_dbg(&pdev->drm, "sleeps in any order with %s\n", dev_name(gpu));
+}
+
+/**
+ * pumice_vgpu_link - let the system suspend this function before number 0, and resume it after
+ * @pdev: device
+ * @add: add the order, or remove it
+ *
+ * Number 0 may be in another guest. No register has the device of number 0: all GPUs of this guest
+ * are suppliers, which for others is an order without an effect.
+ *
+ * Context: May sleep.
+ */
+void pumice_vgpu_link(struct pumice_device *pdev, bool add)
+{
+	struct pci_dev *gpu = NULL;
+
+	while (pdev->os && (gpu = pci_get_device(PUMICE_PCI_VENDOR, PUMICE_PCI_DEVICE, gpu)))
+		if (add)
+			vgpu_link(pdev, &gpu->dev);
+		else
+			device_link_remove(pdev->drm.dev, &gpu->dev);
+}
+
 /* Return true if the firmware uses no memory of this virtual GPU. */
 static bool vgpu_is_disconnected(struct pumice_device *pdev)
 {
@@ -137,6 +176,8 @@ static bool vgpu_is_disconnected(struct pumice_device *pdev)
  *
  * Context: May sleep: polls the device.
  *
+ * Does not wait for firmware that has not replied at probe: it may not be booted.
+ *
  * Return: 0; or -ETIMEDOUT, which has been logged, if the firmware does not end the connection in
  * time. The GPU cannot access memory then.
  */
@@ -148,19 +189,31 @@ int pumice_vgpu_disconnect(struct pumice_device *pdev)
 
 	vgpu_enable_memory(pdev, false);
 	pumice_write(pdev, PUMICE_OS_CTRL, 0);
+	if (pdev->vgpu.unanswered) {
+		pci_clear_master(to_pci_dev(pdev->drm.dev));
+		return 0;
+	}
 	ret = read_poll_timeout(vgpu_is_disconnected, ended, ended, POLL_US,
 				(u64)wait_ms * USEC_PER_MSEC, false, pdev);
 	if (ret) {
-		dev_warn(pdev->drm.dev,
-			 "firmware did not end a connection in %u ms; it can no longer access memory\n",
-			 wait_ms);
+		vgpu_warn(pdev, "did not end a connection; it can no longer access memory",
+			  wait_ms);
 		pci_clear_master(to_pci_dev(pdev->drm.dev));
 	}
 	return ret;
 }
 
+/* Return true if a request was discarded by a reset, or cut: CTRL was written after that only. */
+static bool vgpu_request_is_lost(struct pumice_device *pdev, u32 ctrl)
+{
+	return !(ctrl & PUMICE_OS_CTRL__CONNECT__MASK) ||
+	       !(pumice_read64(pdev, PUMICE_OS_CATALOGUE) & PUMICE_OS_CATALOGUE__ENABLE__MASK);
+}
+
 static void vgpu_request(struct pumice_device *pdev)
 {
+	/* The firmware notices a change of CONNECT only. */
+	pumice_write(pdev, PUMICE_OS_CTRL, 0);
 	vgpu_enable_memory(pdev, true);
 	pumice_write(pdev, PUMICE_OS_BOOT_ARG,
 		     pdev->fw.shared_obj->addr + offsetof(struct pumice_fw_shared, boot));
@@ -169,27 +222,46 @@ static void vgpu_request(struct pumice_device *pdev)
 }
 
 /*
- * Return true when the firmware has replied. A request that a reset of the GPU discarded is
- * repeated: number 0 resets it before each boot, and more than once for a function-level reset.
+ * Return true when the firmware has replied, or if it cannot: the GPU or this device was removed.
+ * A request that a reset of the GPU discarded is repeated: number 0 resets it before each boot, and
+ * more than once for a function-level reset.
  */
 static bool vgpu_has_reply(struct pumice_device *pdev)
 {
+	u32 ctrl;
+
 	if (READ_ONCE(pdev->fw.shared->boot.state) != FWIF_STATE_OFF)
 		return true;
-	if (!(pumice_read(pdev, PUMICE_OS_CTRL) & PUMICE_OS_CTRL__CONNECT__MASK))
+	ctrl = pumice_read(pdev, PUMICE_OS_CTRL);
+	if (ctrl == U32_MAX || drm_dev_is_unplugged(&pdev->drm))
+		return true;
+	if (vgpu_request_is_lost(pdev, ctrl))
 		vgpu_request(pdev);
 	return false;
 }
 
-/* Note version and build of the firmware, which number 0 loaded. */
-static void vgpu_note_firmware(struct pumice_device *pdev)
+/*
+ * Note version and build of the firmware, which number 0 loaded. Features that are in use, and jobs
+ * that are submitted again, need the minor version of the first connection.
+ */
+static int vgpu_note_firmware(struct pumice_device *pdev)
 {
 	struct fwif_image_header *header = &pdev->fw.header;
 	const struct fwif_boot *boot = &pdev->fw.shared->boot;
+	const u32 version = READ_ONCE(boot->fw_version);
 
-	header->version = READ_ONCE(boot->fw_version);
+	if (version >> 16 != FWIF_VERSION_MAJOR)
+		return dev_err_probe(pdev->drm.dev, -EIO,
+				     "firmware has interface %u.%u, driver supports %u.x\n",
+				     version >> 16, version & 0xffff, FWIF_VERSION_MAJOR);
+	if (pdev->vgpu.was_connected && version < header->version)
+		return dev_err_probe(pdev->drm.dev, -EIO,
+				     "firmware has interface %u.%u, but had a newer one\n",
+				     version >> 16, version & 0xffff);
+	header->version = version;
 	memcpy(header->build_id, boot->build_id, sizeof(header->build_id) - 1);
 	header->build_id[sizeof(header->build_id) - 1] = '\0';
+	return 0;
 }
 
 static int vgpu_check_reply(struct pumice_device *pdev)
@@ -205,13 +277,7 @@ static int vgpu_check_reply(struct pumice_device *pdev)
 		return dev_err_probe(dev, -EIO, "firmware refused the connection: %s\n",
 				     pumice_fw_name(pumice_fwif_error_name(error)));
 	}
-	vgpu_note_firmware(pdev);
-	if (pdev->fw.header.version >> 16 != FWIF_VERSION_MAJOR)
-		return dev_err_probe(dev, -EIO,
-				     "firmware has interface %u.%u, driver supports %u.x\n",
-				     pdev->fw.header.version >> 16,
-				     pdev->fw.header.version & 0xffff, FWIF_VERSION_MAJOR);
-	return 0;
+	return vgpu_note_firmware(pdev);
 }
 
 /**
@@ -222,7 +288,8 @@ static int vgpu_check_reply(struct pumice_device *pdev)
  * Context: May sleep: polls the device.
  *
  * Return: 0; or an error that has been logged: -ETIMEDOUT if the firmware does not reply in time,
- * as long as it is not booted, or -EIO if it refuses the connection.
+ * as long as it is not booted, -EIO if it refuses the connection, or -ENODEV if the GPU or this
+ * device was removed.
  */
 int pumice_vgpu_connect(struct pumice_device *pdev)
 {
@@ -234,14 +301,17 @@ int pumice_vgpu_connect(struct pumice_device *pdev)
 	ret = read_poll_timeout(vgpu_has_reply, replied, replied, POLL_US,
 				(u64)wait_ms * USEC_PER_MSEC, false, pdev);
 	if (ret) {
-		dev_warn(pdev->drm.dev,
-			 "firmware did not reply to virtual GPU %u in %u ms: is the GPU bound to its driver?\n",
-			 pdev->os, wait_ms);
+		vgpu_warn(pdev, "did not reply: is the GPU bound to its driver?", wait_ms);
+		pdev->vgpu.unanswered = !pdev->vgpu.was_connected;
 		return ret;
 	}
+	if (READ_ONCE(pdev->fw.shared->boot.state) == FWIF_STATE_OFF)
+		return dev_err_probe(pdev->drm.dev, -ENODEV, "the GPU was removed\n");
 	ret = vgpu_check_reply(pdev);
-	if (!ret)
+	if (!ret) {
 		pdev->vgpu.was_connected = true;
+		WRITE_ONCE(pdev->vgpu.stopped, false);
+	}
 	return ret;
 }
 

@@ -11,5 +11,6 @@ int pumice_vgpu_connect(struct pumice_device *pdev);
 int pumice_vgpu_disconnect(struct pumice_device *pdev);
 void pumice_vgpu_invalidate(struct pumice_device *pdev);
 bool pumice_vgpu_is_lost(struct pumice_device *pdev);
+void pumice_vgpu_link(struct pumice_device *pdev, bool add);
 
 #endif

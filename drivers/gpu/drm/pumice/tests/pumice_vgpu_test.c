@@ -91,6 +91,18 @@ static void firmware_of_another_major_version_is_refused(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, f->pdev.vgpu.was_connected);
 }
 
+static void firmware_is_not_replaced_by_an_older_one(struct kunit *test)
+{
+	struct vgpu_fixture *f = vgpu_fixture(test, FWIF_STATE_READY);
+
+	KUNIT_ASSERT_EQ(test, pumice_vgpu_connect(&f->pdev), 0);
+	f->shared.boot.fw_version -= 1;
+	KUNIT_EXPECT_EQ(test, pumice_vgpu_connect(&f->pdev), -EIO);
+	f->shared.boot.fw_version += 2;
+	KUNIT_EXPECT_EQ(test, pumice_vgpu_connect(&f->pdev), 0);
+	KUNIT_EXPECT_EQ(test, f->pdev.fw.header.version, FWIF_VERSION_MAJOR << 16 | 8);
+}
+
 /* Number 0 resets the GPU before each boot. */
 static void request_that_a_reset_discarded_is_repeated(struct kunit *test)
 {
@@ -107,6 +119,29 @@ static void request_that_a_reset_discarded_is_repeated(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pumice_read(&f->pdev, PUMICE_OS_BOOT_ARG), 0);
 	f->shared.boot.state = FWIF_STATE_READY;
 	KUNIT_EXPECT_TRUE(test, vgpu_has_reply(&f->pdev));
+}
+
+/* CTRL is the last write of a request: a reset before it leaves CTRL alone. */
+static void request_that_a_reset_cut_is_repeated(struct kunit *test)
+{
+	struct vgpu_fixture *f = vgpu_fixture(test, FWIF_STATE_OFF);
+
+	pumice_write(&f->pdev, PUMICE_OS_CTRL, PUMICE_OS_CTRL__CONNECT__MASK);
+	KUNIT_EXPECT_FALSE(test, vgpu_has_reply(&f->pdev));
+	KUNIT_EXPECT_EQ(test, pumice_read64(&f->pdev, PUMICE_OS_CATALOGUE), enabled(f));
+	KUNIT_EXPECT_EQ(test, pumice_read(&f->pdev, PUMICE_OS_BOOT_ARG), TEST_BOOT_ADDR);
+}
+
+static void removed_gpu_is_not_awaited(struct kunit *test)
+{
+	struct vgpu_fixture *f = vgpu_fixture(test, FWIF_STATE_OFF);
+
+	pumice_write(&f->pdev, PUMICE_OS_CTRL, U32_MAX);
+	KUNIT_EXPECT_TRUE(test, vgpu_has_reply(&f->pdev));
+	f->pdev.drm.unplugged = true;
+	pumice_write(&f->pdev, PUMICE_OS_CTRL, PUMICE_OS_CTRL__CONNECT__MASK);
+	KUNIT_EXPECT_TRUE(test, vgpu_has_reply(&f->pdev));
+	KUNIT_EXPECT_EQ(test, pumice_vgpu_connect(&f->pdev), -ENODEV);
 }
 
 static void end_of_the_connection_disables_the_memory(struct kunit *test)
@@ -191,7 +226,10 @@ static struct kunit_case vgpu_cases[] = {
 	KUNIT_CASE(connection_begins_with_memory_and_boot_structure),
 	KUNIT_CASE(connection_that_the_firmware_refuses_fails),
 	KUNIT_CASE(firmware_of_another_major_version_is_refused),
+	KUNIT_CASE(firmware_is_not_replaced_by_an_older_one),
 	KUNIT_CASE(request_that_a_reset_discarded_is_repeated),
+	KUNIT_CASE(request_that_a_reset_cut_is_repeated),
+	KUNIT_CASE(removed_gpu_is_not_awaited),
 	KUNIT_CASE(end_of_the_connection_disables_the_memory),
 	KUNIT_CASE(connection_ends_when_the_firmware_uses_nothing),
 	KUNIT_CASE(invalidation_does_not_enable_memory),
