@@ -107,7 +107,6 @@ static void build_geometry(struct draw_work *work, const struct draw_scene *scen
 	pumice_draw_state_viewport(&state, &(struct pumice_viewport){
 		.width = (float)scene->size, .height = (float)scene->size, .far = 1 });
 	state.vdm.varyings = 3;
-	state.vdm.small_cull = true;
 	if (scene->depth) {
 		state.isp.depth_func = PUMICE_COMPARE_LESS;
 		state.isp.depth_write = true;

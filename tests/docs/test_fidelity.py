@@ -10,6 +10,7 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 TABLES = sorted((TOP / "Documentation/fidelity").glob("document-*.inc"))
 COLUMNS = 5
 STATES = ("done", "decided", "simplified", "missing")
+GAPS = STATES[2:]
 
 
 def rows(text):
@@ -21,6 +22,17 @@ def rows(text):
             found.append([" ".join(cell.split())
                           for cell in re.split(r"^     - ", row, flags=re.MULTILINE)])
     return found
+
+
+def classes():
+    """Return the classes of gaps that the page explains."""
+    text = (TOP / "Documentation/fidelity.rst").read_text(encoding="utf-8")
+    return re.findall(r"^   (\w[\w ]*)\n      \S", text, flags=re.MULTILINE)
+
+
+def class_of(state):
+    """Return the class that the state of a gap begins with."""
+    return re.split(r"[;(]", state.partition(":")[2], maxsplit=1)[0].strip()
 
 
 def entries(text):
@@ -82,6 +94,18 @@ class Fidelity(unittest.TestCase):
                 if state == "done":
                     self.assertTrue(literals(row[2]), "no file implements it")
                     self.assertTrue(literals(row[3]), "no test fails without it")
+
+    def test_gaps_begin_with_a_class_that_the_page_explains(self):
+        known = classes()
+        self.assertIn("time", known)
+        for name, row in self.rows:
+            if row[4].startswith(GAPS):
+                with self.subTest(table=name, requirement=row[1]):
+                    self.assertIn(class_of(row[4]), known)
+
+    def test_every_class_has_a_gap(self):
+        used = {class_of(row[4]) for _, row in self.rows if row[4].startswith(GAPS)}
+        self.assertEqual(set(classes()), used)
 
     def test_decisions_are_in_the_list_of_their_table(self):
         lists = {table.name: entries(table.read_text(encoding="utf-8")) for table in TABLES}
@@ -149,6 +173,13 @@ class Fidelity(unittest.TestCase):
                                 ("Here one; in document 003 two. Document 003 holds.", True)]:
             with self.subTest(entry):
                 self.assertEqual(names_a_conflict(entry, "004", "Waves, Mathematics"), conflict)
+
+    def test_classes_are_read_as_written(self):
+        for state, name in [("missing: time", "time"), ("missing", ""), ("simplified: none; a", "none"),
+                            ("simplified: memory hierarchy; a: b", "memory hierarchy"),
+                            ("missing: time (below, Speed)", "time")]:
+            with self.subTest(state):
+                self.assertEqual(class_of(state), name)
 
     def test_entries_of_lists_are_read_as_written(self):
         text = "Some text\nof two lines:\n\nA name\n   Its text.\nAnother\n   More\n   text.\n"

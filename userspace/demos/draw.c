@@ -207,7 +207,6 @@ void draw_object_init(struct draw *d, struct draw_object *object)
 	object->state.vdm.varyings = 8;
 	object->state.vdm.front_ccw = true;
 	object->state.vdm.cull_back = true;
-	object->state.vdm.small_cull = true;
 	object->state.isp.depth_func = PUMICE_COMPARE_LESS;
 	object->state.isp.depth_write = true;
 }

@@ -24,6 +24,8 @@ void pumice_draw_state_init(struct pumice_draw_state *state, uint32_t width, uin
 	struct pumice_viewport all;
 
 	pumice_vdm_state_defaults(&state->vdm);
+	/* It changes no sample. */
+	state->vdm.small_cull = true;
 	pumice_isp_state_defaults(&state->isp);
 	pumice_tsp_state_defaults(&state->tsp);
 	state->isp.scissor_x1 = (u16)width;

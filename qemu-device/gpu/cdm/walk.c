@@ -8,8 +8,8 @@
  * done; a launch that waits for tasks without instances, until these are done. Commands that other
  * data masters have, too, are in dm/walk.c.
  *
- * Limits: no data or code is cached beyond a launch (each launch fetches its programs again),
- * so FLUSH only has to wait.
+ * Each launch fetches its programs again, since none are kept beyond it. FLUSH waits, and then
+ * operates on the caches of the modelled hierarchy.
  */
 #include <limits.h>
 #include <string.h>

@@ -41,6 +41,9 @@ struct usc_late *usc_late_create(const struct usc_config *config)
 	late->data[LATE_COMMON] = calloc(1, config->common_bytes);
 	late->data[LATE_LOCAL] = calloc(1, config->local_bytes);
 	late->data[LATE_SLOTS] = calloc(LATE_SLOT_WORDS, sizeof(u32));
+	late->first_word[LATE_LOCAL] = config->common_bytes / 4;
+	late->first_word[LATE_SLOTS] = late->first_word[LATE_LOCAL] + config->local_bytes / 4;
+	late->first_word[LATE_STORES] = late->first_word[LATE_SLOTS] + LATE_SLOT_WORDS;
 	if (!late->row || !late->own || !late->output || !late->data[LATE_COMMON] ||
 	    !late->data[LATE_LOCAL] || !late->data[LATE_SLOTS]) {
 		usc_late_destroy(late);
@@ -58,6 +61,8 @@ void usc_late_destroy(struct usc_late *late)
 	free(late->output);
 	for (u32 n = 0; n < LATE_STORES; n++)
 		free(late->data[n]);
+	for (u32 n = 0; n < USC_WAVES; n++)
+		free(late->wave[n].word);
 	free(late);
 }
 
@@ -73,6 +78,7 @@ void usc_late_wave_begin(struct usc_late *late, u32 wave, u32 row, u32 rows)
 	late->wave[wave].joined = false;
 	late->wave[wave].rows = 0;
 	late->wave[wave].ranges = 0;
+	late_forget_dropped(late, &late->wave[wave], UINT32_MAX);
 }
 
 /* ------------------------------------------------------------------- registers */
@@ -244,7 +250,7 @@ static bool check(struct exec *x, const struct usc_insn *i)
 {
 	const struct late_wave *wave = late_wave_of(x);
 
-	if (!wave->rows && !wave->ranges)
+	if (!wave->rows && !wave->ranges && !wave->dropped)
 		return true;
 	return check_sources(x, i) && check_destination(x, i) && late_check_local(x, i) &&
 	       late_check_copy(x, i) && check_emitted(x, i);

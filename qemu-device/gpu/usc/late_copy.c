@@ -13,9 +13,12 @@
  *
  * Limits: accesses of other waves before the wave has waited are not checked, as document 003 has
  * no check of hazards between instances. If a wave has more than LATE_RANGES ranges under way, the
- * oldest one arrives at once.
+ * oldest one arrives at once; its signal is kept for each of its words, so that their use before
+ * the wait is reported as that of others.
  */
 #include "late_state.h"
+
+#include <stdlib.h>
 
 #include "minmax.h"
 
@@ -64,11 +67,42 @@ static void remove_range(struct late_wave *wave, u32 n)
 	memmove(&wave->range[n], &wave->range[n + 1], (wave->ranges - n) * sizeof(wave->range[0]));
 }
 
+/* Keep the signal of a range that leaves the list. Without memory its words are not reported. */
+static void keep_dropped(struct exec *x, struct late_wave *wave, const struct late_range *range)
+{
+	const struct usc_late *late = x->usc->late;
+	const u16 signal = (u16)(1u << range->signal);
+	struct late_word *word;
+
+	if (!late_poisons(x))
+		return;
+	if (!wave->word)
+		wave->word = calloc(late->first_word[LATE_STORES], sizeof(*wave->word));
+	if (!wave->word)
+		return;
+	word = wave->word + late->first_word[range->store] + range->first;
+	for (u32 n = 0; n < range->words; n++)
+		*(range->copied ? &word[n].copies : &word[n].loads) |= signal;
+	wave->dropped |= signal;
+}
+
+void late_forget_dropped(struct usc_late *late, struct late_wave *wave, u32 signals)
+{
+	if (!(wave->dropped & signals))
+		return;
+	for (u32 n = 0; n < late->first_word[LATE_STORES]; n++) {
+		wave->word[n].loads &= (u16)~signals;
+		wave->word[n].copies &= (u16)~signals;
+	}
+	wave->dropped &= ~signals;
+}
+
 void late_ranges_arrive(struct exec *x, u32 signals, u64 clock)
 {
 	struct late_wave *wave = late_wave_of(x);
 	u32 n = 0;
 
+	late_forget_dropped(x->usc->late, wave, signals);
 	while (n < wave->ranges) {
 		const struct late_range range = wave->range[n];
 
@@ -101,6 +135,27 @@ static bool report_word(struct exec *x, const struct usc_insn *i, const struct l
 				    write);
 }
 
+/* Check words of a store whose ranges have left the list. */
+static bool check_dropped(struct exec *x, const struct usc_insn *i, enum late_store store,
+			  u32 first, u32 words, bool write)
+{
+	const struct late_wave *wave = late_wave_of(x);
+	const u32 *begin = &x->usc->late->first_word[store];
+	const u32 end = min_u32(first + words, begin[1] - begin[0]);
+
+	for (u32 n = first; wave->dropped && n < end; n++) {
+		const struct late_word *word = &wave->word[begin[0] + n];
+		const u32 signals = word->loads | (write ? word->copies : 0u);
+		const struct late_range range = {
+			.store = (u8)store, .signal = (u8)(signals ? __builtin_ctz(signals) : 0),
+		};
+
+		if (signals)
+			return report_word(x, i, &range, n, write);
+	}
+	return true;
+}
+
 /* Check words of a store: those that are copied to memory may be read. */
 static bool check_range(struct exec *x, const struct usc_insn *i, enum late_store store, u32 first,
 			u32 words, bool write)
@@ -114,7 +169,7 @@ static bool check_range(struct exec *x, const struct usc_insn *i, enum late_stor
 		    range->first < first + words && (write || !range->copied))
 			return report_word(x, i, range, max_u32(first, range->first), write);
 	}
-	return true;
+	return check_dropped(x, i, store, first, words, write);
 }
 
 /* Return whether an instruction copies to or from shared registers. */
@@ -212,7 +267,8 @@ bool late_check_local(struct exec *x, const struct usc_insn *i)
 	const u32 *offsets;
 	struct usc_access a;
 
-	if (!late_wave_of(x)->ranges || !usc_access_of(i, &a) || !a.local)
+	if (!(late_wave_of(x)->ranges || late_wave_of(x)->dropped) || !usc_access_of(i, &a) ||
+	    !a.local)
 		return true;
 	offsets = usc_access_offsets(x, i, row);
 	for (lanes = usc_active_lanes(x, i); lanes; lanes &= lanes - 1) {
@@ -358,6 +414,7 @@ static void add_range(struct exec *x, u32 index, const struct late_range *range)
 		const struct late_range oldest = wave->range[0];
 
 		range_arrives(x, &oldest);
+		keep_dropped(x, wave, &oldest);
 		remove_range(wave, 0);
 	}
 	wave->range[wave->ranges++] = *range;

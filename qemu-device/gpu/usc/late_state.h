@@ -9,7 +9,7 @@
 #include "pumice_formats.h"
 #include "step.h"
 
-#define LATE_RANGES 16u	/* of a wave */
+#define LATE_RANGES 16u	/* of a wave, in its list */
 #define LATE_ROW_BYTES (USC_ROW_WORDS * 4u)
 #define LATE_OUTPUT_ROWS (PUMICE_USC_MAX_OUTPUTS * PUMICE_MAX_SAMPLES)	/* of a wave */
 #define LATE_SLOT_WORDS (PUMICE_USC_SLOTS * PUMICE_USC_OWN_REGS)
@@ -37,6 +37,17 @@ struct late_range {
 	bool arrived;		/* with the wait of another wave */
 };
 
+/*
+ * A word of a store, to a wave: signals that it has to wait for before it uses the word, of ranges
+ * that are no longer in its list. Their words have arrived.
+ */
+struct late_word {
+	u16 loads;
+	u16 copies;		/* to memory: it may be read */
+};
+
+_Static_assert(PUMICE_USC_SIGNALS <= 16, "late_word has a bit for each signal");
+
 struct late_wave {
 	u32 rows;		/* that are under way */
 	u32 lanes;		/* that its last load of registers loads */
@@ -44,6 +55,8 @@ struct late_wave {
 	bool joined;		/* a load to a slot register that others still execute */
 	u32 ranges;
 	struct late_range range[LATE_RANGES];	/* oldest first */
+	u32 dropped;		/* signals in its words */
+	struct late_word *word;	/* of all stores; NULL until a range leaves the list early */
 };
 
 struct usc_late {
@@ -52,6 +65,7 @@ struct usc_late {
 	struct late_row *own;	/* USC_OWN_ROWS for each wave */
 	struct late_row *output;	/* LATE_OUTPUT_ROWS for each wave: by output, then sample */
 	u32 *data[LATE_STORES];	/* of ranges, as the stores */
+	u32 first_word[LATE_STORES + 1];	/* of each store in late_wave.word; their number */
 	struct late_wave wave[USC_WAVES];
 };
 
@@ -111,6 +125,8 @@ bool late_check_index(struct exec *x, const struct usc_insn *i, u32 offset);
  * clock. A copy to memory may set x->exit to USC_EXIT_FAULT.
  */
 void late_ranges_arrive(struct exec *x, u32 signals, u64 clock);
+/* A wave no longer has to wait for these signals because of ranges that left its list early. */
+void late_forget_dropped(struct usc_late *late, struct late_wave *wave, u32 signals);
 /* Check the index of an operand, and the words of the common store or slot that it names. */
 bool late_check_words(struct exec *x, const struct usc_insn *i, enum usc_place place, bool write);
 /* Check the words of local memory that the active lanes access. */

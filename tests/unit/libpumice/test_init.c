@@ -335,6 +335,8 @@ static void records_of_a_draw_let_everything_pass(void **state)
 		    draw.vdm.offset_z == 0);
 	assert_true(draw.vdm.point_width == 1 && draw.vdm.line_width == 1 && draw.vdm.depth_clip);
 	assert_false(draw.vdm.cull_front || draw.vdm.cull_back || draw.vdm.discard);
+	/* It drops nothing that covers a sample. */
+	assert_true(draw.vdm.small_cull);
 	assert_int_equal(draw.isp.depth_func, PUMICE_COMPARE_ALWAYS);
 	assert_int_equal(draw.isp.front_func, PUMICE_COMPARE_ALWAYS);
 	assert_int_equal(draw.isp.back_func, PUMICE_COMPARE_ALWAYS);

@@ -234,6 +234,25 @@ static void usc_step_issues_no_more_than_its_budget(void **state)
 	fx_put(fx, program);
 }
 
+/* Of two waves with scalar instructions only one advances at a time. */
+static void usc_waves_share_the_scalar_unit(void **state)
+{
+	struct fixture *fx = *state;
+	struct code c = { .n = 0 };
+	struct usc_program *program;
+
+	for (u32 n = 0; n < 8; n++)
+		put(&c, INSN(MOV, .form = SCALAR_FORM, .dst = R_ELEM(1), .src0 = IMM, .imm = n));
+	put(&c, INSN(END));
+	program = build(fx, &c);
+	start(fx, 0, 64, program);
+	for (u32 n = 1; n <= 16; n++) {
+		assert_true(usc_step(fx->usc, 1, NULL));
+		assert_int_equal(fx->usc->wave[0].clock + fx->usc->wave[1].clock, n);
+	}
+	fx_put(fx, program);
+}
+
 static void usc_reset_drops_everything_without_reports(void **state)
 {
 	struct fixture *fx = *state;
@@ -900,6 +919,7 @@ int main(void)
 		FX_TEST(usc_step_returns_early_when_requested_to_stop),
 		FX_TEST(usc_step_ends_after_an_operation_on_caches),
 		FX_TEST(usc_step_issues_no_more_than_its_budget),
+		FX_TEST(usc_waves_share_the_scalar_unit),
 		FX_TEST(usc_reset_drops_everything_without_reports),
 		FX_TEST(usc_running_past_the_last_instruction_faults_there),
 		FX_TEST(usc_fault_of_one_group_does_not_affect_others),

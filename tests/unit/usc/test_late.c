@@ -576,6 +576,58 @@ static void many_bursts_to_shared_registers_lose_nothing(void **state)
 	fx_destroy(fx);
 }
 
+/* With a range more than a wave's list has, and with many. Signal 3 is that of the first two. */
+static void a_missing_wait_is_reported_after_any_number_of_bursts(void **state)
+{
+	struct fixture *fx = fixture_of(USC_LATE_POISON);
+	struct code c;
+
+	(void)state;
+	for (u32 n = 0; n < 4; n++) {
+		const u32 bursts = n < 2 ? 17 : 32;
+		const bool second = n % 2;
+
+		begin(&c);
+		for (u32 b = 0; b < bursts; b++)
+			add(&c, INSN(SHARED_LOAD, .sig0 = b < 2 ? 3 : 4, .dst = SH(8 + b),
+				     .src2 = SH(0), .disp = (u16)(b * 4), .words = 1));
+		add(&c, INSN(SIG_WAIT, .dst = R_ELEM(3), .sig0 = 4));
+		add(&c, INSN(MOV, .dst = R(4), .mask = ALWAYS, .src0 = SH(8 + 2)));
+		add(&c, INSN(MOV, .dst = R(4), .mask = ALWAYS, .src0 = SH(8 + second)));
+		run(fx, &c, GROUP);
+		assert_late(fx, &c, SH(8 + second), false, false);
+		/* None is missing after the wait. */
+		c.insns -= 2;
+		add(&c, INSN(SIG_WAIT, .dst = R_ELEM(3), .sig0 = 3));
+		add(&c, INSN(MOV, .dst = R(4), .mask = ALWAYS, .src0 = SH(8 + second)));
+		run(fx, &c, GROUP);
+		assert_int_equal(fx->faults, 0);
+		assert_int_equal(result(fx, 4), LOADED + second);
+	}
+	fx_destroy(fx);
+}
+
+/* A wave that starts in the place of one that faulted has to wait for none of its bursts. */
+static void a_new_wave_has_no_bursts_of_the_one_before(void **state)
+{
+	struct fixture *fx = fixture_of(USC_LATE_POISON);
+	struct code c;
+
+	(void)state;
+	begin(&c);
+	for (u32 n = 0; n < 17; n++)
+		add(&c, INSN(SHARED_LOAD, .sig0 = 3, .dst = SH(8 + n), .src2 = SH(0), .words = 1));
+	add(&c, INSN(MOV, .dst = R(4), .mask = ALWAYS, .src0 = SH(8)));
+	run(fx, &c, GROUP);
+	assert_late(fx, &c, SH(8), false, false);
+	begin(&c);
+	add_load(&c);
+	add(&c, INSN(MOV, .dst = R(4), .mask = ALWAYS, .src0 = SH(8)));
+	run(fx, &c, GROUP);
+	assert_int_equal(fx->faults, 0);
+	fx_destroy(fx);
+}
+
 /* Lanes outside of the mask keep their contents, and a load in no lane is not under way. */
 static void only_active_lanes_are_late(void **state)
 {
@@ -656,6 +708,8 @@ int main(void)
 		cmocka_unit_test(data_arrive_when_the_access_is_complete),
 		cmocka_unit_test(words_arrive_when_the_access_is_complete),
 		cmocka_unit_test(many_bursts_to_shared_registers_lose_nothing),
+		cmocka_unit_test(a_missing_wait_is_reported_after_any_number_of_bursts),
+		cmocka_unit_test(a_new_wave_has_no_bursts_of_the_one_before),
 		cmocka_unit_test(only_active_lanes_are_late),
 		cmocka_unit_test(a_new_wave_has_no_late_registers),
 		cmocka_unit_test(early_data_need_no_wait),

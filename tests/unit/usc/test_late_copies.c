@@ -297,6 +297,34 @@ static void many_copies_lose_nothing(void **state)
 	fx_destroy(fx);
 }
 
+/* The source may be read until then, and written after it. */
+static void a_source_is_reported_after_any_number_of_copies(void **state)
+{
+	struct fixture *fx = fixture_of(USC_LATE_POISON);
+	struct code c;
+
+	(void)state;
+	for (u32 waits = 0; waits < 2; waits++) {
+		begin_copy(&c);
+		add(&c, COPY_LOCAL);
+		for (u32 n = 0; n < 20; n++)
+			add(&c, INSN(GROUP_STORE, .sig0 = 4, .src0 = R_ELEM(2), .src2 = SH(0),
+				     .disp = (u16)(AT + (WORDS + n) * 4), .words = 1));
+		add(&c, WAIT(4));
+		add(&c, INSN(LOCAL_LOAD32, .dst = R(7), .mask = ALWAYS, .src0 = R(0)));
+		if (waits)
+			add(&c, WAIT(3));
+		add(&c, STORE_LOCAL(5));
+		run(fx, &c, GROUP);
+		if (waits)
+			assert_int_equal(fx->faults, 0);
+		else
+			assert_late(fx, &c, 0, true, true);
+		assert_int_equal(word(fx, AT / 4 + 1), FIRST);
+	}
+	fx_destroy(fx);
+}
+
 /*
  * Run a program with copies to two pages: SH2 is the address of the second one. After instruction
  * issued the mapping of the first pages is removed; the fault is that of the copy at first.
@@ -470,6 +498,7 @@ int main(void)
 		cmocka_unit_test(each_wave_waits_before_it_writes_the_source),
 		cmocka_unit_test(accesses_are_complete_in_the_order_of_issue),
 		cmocka_unit_test(many_copies_lose_nothing),
+		cmocka_unit_test(a_source_is_reported_after_any_number_of_copies),
 		cmocka_unit_test(copies_whose_mapping_is_removed_fault),
 		cmocka_unit_test(copies_after_one_that_faults_are_not_stored),
 		cmocka_unit_test(copy_that_is_completed_for_another_faults),

@@ -248,6 +248,49 @@ static void chunks_are_distributed_evenly(void **state)
 	vdmfx_destroy(fx);
 }
 
+/* Step a core, and end all tasks, until nothing happens or the next chunk to dispatch is until. */
+static void step_core(struct vdm_fixture *fx, u32 core, u32 until)
+{
+	const _Atomic bool stop = false;
+	bool again = true;
+
+	while (again && fx->vdm->next_dispatch != until) {
+		fx->awake[core] = false;
+		again = vdm_core_step(fx->vdm, core, &stop);
+		again |= vdmfx_end_oldest(fx) || fx->awake[core];
+	}
+}
+
+/*
+ * Core 1 is slow: core 0 receives all chunks but those in the other one's FIFO, until the first of
+ * these, which is to be retired next, stops the master. The following ones are those of core 0,
+ * which has none, though there is room in both FIFOs.
+ */
+static void a_faster_core_receives_more_chunks(void **state)
+{
+	struct vdm_fixture *fx = vdmfx_create_fifo(2, 4);
+	const struct vdm_core *core = fx->vdm->core;
+	u32 next;
+
+	(void)state;
+	vdmfx_put_points(fx, 1000, false);
+	assert_true(vdmfx_start(fx, 10));
+	step_core(fx, 0, UINT32_MAX);
+	assert_int_equal(core[0].chunks, 0);
+	assert_int_equal(core[1].chunks, 4);
+	next = fx->vdm->next_dispatch;
+	assert_true(next >= VDM_RING);
+	step_core(fx, 1, next + 2);
+	assert_int_equal(fx->vdm->next_dispatch, next + 2);
+	assert_int_equal(core[0].chunks, 2);
+	assert_true(core[1].fifo.level < core[1].fifo.depth);
+	vdmfx_run(fx);
+	assert_int_equal(fx->ended[DM_DONE], 1);
+	vdmfx_render(fx);
+	expect_points(fx, 1000);
+	vdmfx_destroy(fx);
+}
+
 static void an_empty_stream_is_a_valid_empty_scene(void **state)
 {
 	struct vdm_fixture *fx = vdmfx_create(2);
@@ -729,6 +772,7 @@ int main(void)
 		cmocka_unit_test(occupancy_is_the_sum_of_levels_over_time),
 		cmocka_unit_test(the_lowest_chunk_is_begun_before_a_flush),
 		cmocka_unit_test(chunks_are_distributed_evenly),
+		cmocka_unit_test(a_faster_core_receives_more_chunks),
 		cmocka_unit_test(an_empty_stream_is_a_valid_empty_scene),
 		cmocka_unit_test(a_start_is_refused_while_busy_and_for_contexts_that_are_not),
 		cmocka_unit_test(a_scene_uses_no_more_cores_than_it_has_room_for),

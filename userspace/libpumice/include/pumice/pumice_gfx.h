@@ -464,8 +464,9 @@ struct pumice_draw_state {
  * @width: of viewport and scissor, pixels
  * @height: of viewport and scissor, pixels
  *
- * No culling, clipping against z from 0 to w, depth and stencil always pass
- * and are not written, opaque, all samples, points and lines a pixel wide.
+ * No culling but of primitives that cover no sample (small_cull), clipping
+ * against z from 0 to w, depth and stencil always pass and are not written,
+ * opaque, all samples, points and lines a pixel wide.
  * The viewport flips y: y = 1 is up. The caller sets stages and varyings.
  */
 void pumice_draw_state_init(struct pumice_draw_state *state, uint32_t width, uint32_t height);
