@@ -21,8 +21,10 @@ static const char *const by_fault[] = {
 	[PUMICE_FAULT_CDM_STATE] = "Launch with pumice_stream_dispatch(), which records the state.",
 	[PUMICE_FAULT_CDM_DEPTH] = "Call a sub-list from at most 4 others, or link to it.",
 	[PUMICE_FAULT_CDM_RETURN] = "Submit the stream that calls the sub-list, not the sub-list.",
-	[PUMICE_FAULT_CDM_GROUP_SIZE] = "Declare 1 to 1024 instances: .group X, Y, Z.",
-	[PUMICE_FAULT_CDM_GRID] = "Dispatch the grid in parts.",
+	[PUMICE_FAULT_CDM_GROUP_SIZE] =
+		"Declare 1 to 1024 instances: .group X, Y, Z; submit streams of rays to a context of PUMICE_CONTEXT_RAYS.",
+	[PUMICE_FAULT_CDM_GRID] =
+		"Dispatch the grid in parts; submit streams of rays to a context of PUMICE_CONTEXT_RAYS.",
 	[PUMICE_FAULT_PDS_RESERVED] =
 		"Assemble the program with pumice-as, and do not write to its memory or the stream's.",
 	[PUMICE_FAULT_PDS_SOURCE] =
