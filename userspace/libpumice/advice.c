@@ -49,7 +49,7 @@ static const char *const by_fault[] = {
 	[PUMICE_FAULT_USC_LATE] =
 		"Wait for the signal before: sig_wait, sig_waitall, or mem_fence for all of them; after sig_waitany only the signals of its result are done.",
 	[PUMICE_FAULT_USC_UNIFORM] =
-		"Vertex and fragment programs have a uniform stream: store all words with pumice_stream_uniforms(), and set uniforms and uniform_words of the state.",
+		"Programs of vertices, fragments and rays have a uniform stream: store all words with pumice_stream_uniforms(), and set uniforms and uniform_words of the state or launch.",
 	[PUMICE_FAULT_VDM_COMMAND] =
 		"End the stream with pumice_stream_vdm_end(), and submit launches and transfers to contexts of their type.",
 	[PUMICE_FAULT_VDM_RESERVED] =
