@@ -36,6 +36,8 @@ FOLLOWED = {
     "first_kernel": "Documentation/first-kernel.rst",
     "first_frame": "Documentation/first-frame.rst",
     "first_driver_change": "Documentation/first-driver-change.rst",
+    "hierarchy": "Documentation/hierarchy.rst",
+    "strict": "Documentation/strict.rst",
     "observing": "Documentation/observing.rst",
     "developing": "Documentation/driver/developing.rst",
     "debugging": "Documentation/driver/debugging.rst",
@@ -111,8 +113,9 @@ ELSEWHERE = {
     ("Documentation/device.rst",
      "-device pumice,id=gpu0,virtual-gpus=2 -device pumice-vgpu,parent-gpu=gpu0,number=1"):
         "tests/qemu/test_vgpu.py starts QEMU with such devices",
-    ("Documentation/strict.rst", "pumice-strict pumice-run race.pasm --groups 1"):
-        "tests/strict runs such programs in strict mode",
+    ("Documentation/strict.rst", "echo strict >/sys/kernel/debug/dri/0/mode"):
+        "tests/guest/t_debugfs does so",
+    ("Documentation/strict.rst", "cat /sys/kernel/debug/dri/0/findings"): "the same",
     ("Documentation/hierarchy.rst", "qemu-system-x86_64 … -device pumice,mode=counted"):
         "tests/qemu/test_mode.py starts QEMU so",
     ("Documentation/hierarchy.rst", "echo counted >/sys/kernel/debug/dri/0/mode"):
@@ -124,10 +127,6 @@ ELSEWHERE = {
     ("Documentation/memory-traffic.rst",
      "examples/traffic inproc:threads=0,mode=counted,preset=sgx543mp4"):
         "tests/install/test_install.py runs it with the default preset",
-    ("Documentation/hierarchy.rst",
-     "pumice-run --native --counted --groups 8,8 --arg buf:f32:random:64x64 "
-     "--arg buf:f32:random:64x64 --arg out:f32:64x64 --arg u32:64 --arg u32:8 --print 0 matmul.pasm"):
-        "tests/unit/tools/run.py does so with another kernel",
     (LIBRARY, "make install PREFIX=/usr/local"): LAYOUT,
     (LIBRARY, "cc program.c $(pkg-config --cflags --libs pumice)"):
         "tests/install/test_install.py compiles so with an installed library",

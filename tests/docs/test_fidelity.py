@@ -59,6 +59,12 @@ def literals(cell):
     return re.findall(r"``([^`]+)``", cell)
 
 
+def names_in_parentheses(cell):
+    """Return the literals in parentheses that are not paths: functions without "()", fields."""
+    groups = re.findall(r"\(([^()]*)\)", cell.replace("()``", "``"))
+    return [name for group in groups for name in literals(group) if "/" not in name]
+
+
 def words_of_tests():
     """Return every word of the files that contain test cases."""
     names = subprocess.run(["git", "-C", str(TOP), "ls-files", "tests",
@@ -150,6 +156,9 @@ class Fidelity(unittest.TestCase):
                 if literal.endswith("()"):
                     with self.subTest(table=name, requirement=row[1], function=literal):
                         self.assertIn(literal[:-2], words)
+            for literal in names_in_parentheses(row[2]):
+                with self.subTest(table=name, requirement=row[1], name=literal):
+                    self.assertEqual(set(re.findall(r"\w+", literal)) - words, set())
 
     def test_named_tests_exist(self):
         words = words_of_tests()
@@ -158,6 +167,10 @@ class Fidelity(unittest.TestCase):
                 with self.subTest(table=name, requirement=row[1], test=test):
                     self.assertRegex(test, r"^(unit|guest|kunit|igt)/[\w-]+/[\w@-]+$")
                     self.assertTrue(test.split("/")[2] in words, "no file of tests has it")
+
+    def test_names_in_parentheses_are_read_as_written(self):
+        cell = "VDM: ``a/b.c`` (``run()``, ``state``), ``x.xml`` (``s.field``; ``c/d.h``) and ``e``"
+        self.assertEqual(names_in_parentheses(cell), ["run", "state", "s.field"])
 
     def test_rows_are_read_as_written(self):
         text = (".. list-table::\n   :widths: 1 1\n\n   * - Section\n     - Test\n   * - A\n"

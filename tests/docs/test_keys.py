@@ -41,6 +41,27 @@ class Keys(unittest.TestCase):
         text = text.split('"inproc:key=number', 1)[1].split('"pid:PID"', 1)[0]
         self.assertEqual(accepted() - set(re.findall(r"[a-z0-9-]+", text)), set())
 
+    def test_the_page_of_the_device_lists_every_property(self):
+        source = read("qemu-device/pumice.c")
+        properties = set(re.findall(r'DEFINE_PROP_\w+\("([a-z0-9-]+)"', source))
+        properties |= set(re.findall(r'object_class_property_add_\w+\(klass, "([a-z0-9-]+)"', source))
+        self.assertLess({"preset", "mode", "inject", "fw-gdb"}, properties)
+        page = read("Documentation/device.rst").split("\nProperty  ", 1)[1].split("\n\n", 1)[0]
+        self.assertEqual(set(re.findall(r"^``([a-z0-9-]+)``", page, re.MULTILINE)), properties)
+
+    def test_pages_list_every_file_of_the_driver_in_debugfs(self):
+        files = set()
+        for path in (TOP / "drivers/gpu/drm/pumice").glob("*.c"):
+            text = path.read_text(encoding="utf-8")
+            files |= set(re.findall(r'debugfs_create_\w+\("(\w+)"', text))
+            files |= set(re.findall(r'^\t\{ "(\w+)", pumice_debugfs_show', text, re.MULTILINE))
+        self.assertLess({"state", "mode", "fw_log_level", "pds_shares"}, files)
+        page = read("Documentation/driver/debugging.rst").split("/sys/kernel/debug/dri", 1)[1]
+        page = page.split("``/proc/", 1)[0]
+        self.assertEqual(set(re.findall(r"^``(\w+)``$", page, re.MULTILINE)), files)
+        page = read("Documentation/observing.rst").split("\nIn debugfs\n", 1)[1]
+        self.assertEqual(set(re.findall(r"``(\w+)``", page.split(":doc:", 1)[0])), files)
+
     def test_pumice_shares_names_every_key_of_a_share(self):
         keys = {key for key in accepted() if re.search("-(share|policy)$", key)}
         self.assertGreater(len(keys), 4)

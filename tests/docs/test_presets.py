@@ -47,6 +47,22 @@ class Presets(unittest.TestCase):
         self.assertEqual(list(rows), list(of_header()))
         self.assertEqual(rows, of_page("Hierarchy", 1))
 
+    def test_the_page_has_the_memory_of_the_host(self):
+        page = (TOP / "Documentation/device.rst").read_text(encoding="utf-8")
+        page = " ".join(page.split("- Memory in addition to guest RAM", 1)[1].split())
+        size = dict(zip(COLUMNS[2:], of_header()["default"]))
+        stores = sum(int(size[store]) for store in ("unified", "common", "local"))
+        self.assertIn(f"the stores of each USC, {stores} KiB with the default preset", page)
+        self.assertIn(f"(``vpm-kib``), {size['vpm']} KiB with the default preset", page)
+        source = (TOP / "qemu-device/gpu/usc/program.h").read_text(encoding="utf-8")
+        programs = sum(int(mib) for mib in re.findall(r"USC_CACHE_\w+_BYTES\t*\((\d+)u << 20\)",
+                                                      source.replace("USC_CACHE_IDLE_BYTES", "")))
+        for name in ("device", "execution"):
+            text = (TOP / f"Documentation/{name}.rst").read_text(encoding="utf-8")
+            self.assertRegex(" ".join(text.split()), rf"most {programs} MiB|{programs} MiB at most")
+        watch = int(re.search(r"(\d+) bytes for each byte of local memory", page)[1])
+        self.assertIn(f"USC, {watch * int(size['local'])} KiB with the default preset", page)
+
     def test_pages_have_the_room_of_the_fifos_of_tiles(self):
         room = {sizes[COLUMNS.index("tiles") - 2] for sizes in of_header().values()}
         self.assertEqual(len(room), 1)

@@ -103,7 +103,7 @@ static void fields_of_a_job_reach_its_data_master(void **state)
 	end_and_run(f->r, FAKE_VDM, DM_DONE);
 	f->r->boot->split_prims = 0;
 	submit_job(f->r, &f->c[FWIF_DM_VDM], &f->scene, 10);
-	assert_int_equal(fake[FAKE_VDM].job.split, PUMICE_SPLIT_PRIMS);
+	assert_int_equal(fake[FAKE_VDM].job.split, 1024);	/* document 004, "Master VDM" */
 	end_and_run(f->r, FAKE_VDM, DM_DONE);
 	f->r->boot->split_prims = 0x12345;
 	submit_job(f->r, &f->c[FWIF_DM_VDM], &f->scene, 11);

@@ -188,6 +188,8 @@ static void findings_are_written_to_the_file(void **state)
 				  sizeof(text)), 0);
 	unsetenv("PUMICE_FINDINGS");
 	assert_non_null(fgets(line, sizeof(line), file));
+	assert_string_equal(line, "{\"gpu\":\"inproc\",\"mode\":\"strict\"}\n");
+	assert_non_null(fgets(line, sizeof(line), file));
 	line[strcspn(line, "\n")] = '\0';
 	assert_string_equal(line, text);
 	assert_null(fgets(line, sizeof(line), file));

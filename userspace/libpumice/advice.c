@@ -21,8 +21,10 @@ static const char *const by_fault[] = {
 	[PUMICE_FAULT_CDM_STATE] = "Launch with pumice_stream_dispatch(), which records the state.",
 	[PUMICE_FAULT_CDM_DEPTH] = "Call a sub-list from at most 4 others, or link to it.",
 	[PUMICE_FAULT_CDM_RETURN] = "Submit the stream that calls the sub-list, not the sub-list.",
-	[PUMICE_FAULT_CDM_GROUP_SIZE] = "Declare 1 to 1024 instances: .group X, Y, Z.",
-	[PUMICE_FAULT_CDM_GRID] = "Dispatch the grid in parts.",
+	[PUMICE_FAULT_CDM_GROUP_SIZE] =
+		"Declare 1 to 1024 instances: .group X, Y, Z; submit streams of rays to a context of PUMICE_CONTEXT_RAYS.",
+	[PUMICE_FAULT_CDM_GRID] =
+		"Dispatch the grid in parts; submit streams of rays to a context of PUMICE_CONTEXT_RAYS.",
 	[PUMICE_FAULT_PDS_RESERVED] =
 		"Assemble the program with pumice-as, and do not write to its memory or the stream's.",
 	[PUMICE_FAULT_PDS_SOURCE] =
@@ -47,7 +49,7 @@ static const char *const by_fault[] = {
 	[PUMICE_FAULT_USC_LATE] =
 		"Wait for the signal before: sig_wait, sig_waitall, or mem_fence for all of them; after sig_waitany only the signals of its result are done.",
 	[PUMICE_FAULT_USC_UNIFORM] =
-		"Vertex and fragment programs have a uniform stream: store all words with pumice_stream_uniforms(), and set uniforms and uniform_words of the state.",
+		"Programs of vertices, fragments and rays have a uniform stream: store all words with pumice_stream_uniforms(), and set uniforms and uniform_words of the state or launch.",
 	[PUMICE_FAULT_VDM_COMMAND] =
 		"End the stream with pumice_stream_vdm_end(), and submit launches and transfers to contexts of their type.",
 	[PUMICE_FAULT_VDM_RESERVED] =

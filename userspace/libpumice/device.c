@@ -30,20 +30,25 @@ int pumice_device_open(const char *name, struct pumice_device **dev, char *error
 		       size_t error_bytes)
 {
 	const char *rest;
+	int err;
 
 	if (!name)
 		name = getenv("PUMICE_DEVICE");
 	if (!name || !*name)
 		name = "drm";
-	if (names_backend(name, "drm", &rest))
-		return drm_open(rest, dev, error, error_bytes);
-	if (names_backend(name, "inproc", &rest))
-		return inproc_open(rest, dev, error, error_bytes);
-	if (names_backend(name, "pid", &rest))
+	if (names_backend(name, "pid", &rest))	/* a GPU of another process */
 		return attach_open(rest, dev, error, error_bytes);
-	return fail_text(error, error_bytes, EINVAL,
-			 "no device is named '%.100s'; accepted: drm, drm:NODE, inproc, inproc:KEY=VALUE,…, pid:PID (pumice-top, pumice-trace)",
-			 name);
+	if (names_backend(name, "drm", &rest))
+		err = drm_open(rest, dev, error, error_bytes);
+	else if (names_backend(name, "inproc", &rest))
+		err = inproc_open(rest, dev, error, error_bytes);
+	else
+		return fail_text(error, error_bytes, EINVAL,
+				 "no device is named '%.100s'; accepted: drm, drm:NODE, inproc, inproc:KEY=VALUE,…, pid:PID (pumice-top, pumice-trace)",
+				 name);
+	if (!err)
+		findings_open(*dev);
+	return err;
 }
 
 int pumice_device_open_virtual(struct pumice_device *dev, uint32_t number,

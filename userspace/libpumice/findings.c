@@ -3,6 +3,9 @@
  * Findings of mode strict: as text, with the line of the source where the program has lines, and in
  * the file that PUMICE_FINDINGS names, for pumice-strict.
  *
+ * The file has a line for each GPU that has been opened, with its mode: without one in mode strict,
+ * a file without findings proves nothing.
+ *
  * Findings are written to the file after each wait for jobs, so that those of a process that ends
  * without closing its device, or by a signal, are in it; before programs are destroyed, since these
  * have the lines; and when the device is closed.
@@ -98,6 +101,18 @@ int pumice_finding_get(struct pumice_device *dev, uint32_t number, char *text, s
 		return fail(dev, -err, "finding: only for a GPU in this process; that of the kernel "
 				       "driver reports findings to the host of the device");
 	return 0;
+}
+
+void findings_open(struct pumice_device *dev)
+{
+	const char *name = getenv(FINDINGS_VARIABLE);
+	FILE *file = name && *name ? fopen(name, "a") : NULL;
+
+	if (!file)
+		return;
+	fprintf(file, "{\"gpu\":\"%s\",\"mode\":\"%s\"}\n", dev->info.backend,
+		dev->ops->mode ? dev->ops->mode(dev) : "unknown");
+	fclose(file);
 }
 
 void findings_write(struct pumice_device *dev)

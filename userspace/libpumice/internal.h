@@ -124,6 +124,8 @@ struct backend_ops {
 	 * where the library has no findings.
 	 */
 	int (*finding)(struct pumice_device *dev, u32 number, char *text, size_t bytes);
+	/* Get the name of the GPU's mode. NULL where the library cannot read it. */
+	const char *(*mode)(struct pumice_device *dev);
 
 	int (*trace_open)(struct pumice_device *dev, u32 entries, struct pumice_trace **trace);
 	/* Read one more record, or clear *have. @lost: incremented */
@@ -167,6 +169,8 @@ struct pumice_device {
 	u32 findings_written;		/* to the file */
 };
 
+/* Write the mode of a GPU that has been opened to the file that PUMICE_FINDINGS names, if any. */
+void findings_open(struct pumice_device *dev);
 /* Write findings that are new to the file that PUMICE_FINDINGS names, if it is set. */
 void findings_write(struct pumice_device *dev);
 

@@ -37,7 +37,8 @@ static void print_caches(const struct pumice_device_limits *limits)
 
 	if (!bytes[PUMICE_CACHE_SLC])
 		return;
-	printf("caches, not used    SLC %u KiB; data %u and %u, textures %u and %u bytes\n",
+	printf("caches              SLC %u KiB; data %u and %u, textures %u and %u bytes; not used in "
+	       "mode fast\n",
 	       bytes[PUMICE_CACHE_SLC] >> 10, bytes[PUMICE_CACHE_DATA_L1],
 	       bytes[PUMICE_CACHE_DATA_L2], bytes[PUMICE_CACHE_TEXTURE_L1],
 	       bytes[PUMICE_CACHE_TEXTURE_L2]);

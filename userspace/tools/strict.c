@@ -4,7 +4,8 @@
  * findings: errors of programs that the GPU has detected.
  *
  * The library of the command writes them to a file that PUMICE_FINDINGS names, a JSON object in
- * each line (Documentation/strict.rst).
+ * each line (Documentation/strict.rst), and a line for each GPU that the command opens. A command
+ * whose GPUs were not all in mode strict, or that has opened none, is not one without errors.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 #define NAME		"pumice-strict"
 #define LINE_BYTES	4096
 #define VALUE_BYTES	512
+#define EXIT_UNCHECKED	1
 #define EXIT_FINDINGS	3
 #define EXIT_NOT_RUN	127	/* as of a shell */
 
@@ -79,22 +81,64 @@ static void print_finding(const char *line, unsigned int number)
 	printf("\n");
 }
 
-/* Print all findings of a file; returns their number. */
-static unsigned int print_findings(FILE *file, bool json)
+/* The file's contents. */
+struct results {
+	unsigned int findings;
+	unsigned int strict;		/* GPUs in mode strict */
+	unsigned int others;		/* GPUs in another mode, or whose mode is unknown */
+	char backend[VALUE_BYTES], mode[VALUE_BYTES];	/* of the last of these */
+};
+
+/* Count the GPU of a line; returns false if the line is of a finding. */
+static bool count_gpu(const char *line, struct results *r)
+{
+	char backend[VALUE_BYTES], mode[VALUE_BYTES];
+
+	if (!get(line, "{\"gpu\":", backend))
+		return false;
+	get(line, "\"mode\":", mode);
+	if (!strcmp(mode, "strict")) {
+		r->strict++;
+		return true;
+	}
+	r->others++;
+	memcpy(r->backend, backend, sizeof(backend));
+	memcpy(r->mode, mode, sizeof(mode));
+	return true;
+}
+
+/* Print all findings of a file, and their number unless nothing can have been found. */
+static void print_findings(FILE *file, bool json, struct results *r)
 {
 	char line[LINE_BYTES];
-	unsigned int count = 0;
 
 	while (fgets(line, sizeof(line), file)) {
-		count++;
+		if (count_gpu(line, r))
+			continue;
+		r->findings++;
 		if (json)
 			fputs(line, stdout);
 		else
-			print_finding(line, count);
+			print_finding(line, r->findings);
 	}
-	if (!json)
-		printf("%u finding%s\n", count, count == 1 ? "" : "s");
-	return count;
+	if (!json && r->strict)
+		printf("%u finding%s\n", r->findings, r->findings == 1 ? "" : "s");
+}
+
+/* Report that programs were not checked; returns whether all of them were. */
+static bool report_unchecked(const struct results *r)
+{
+	if (r->strict && !r->others)
+		return true;
+	if (!r->others)
+		fprintf(stderr, NAME ": nothing was checked: the command has opened no GPU\n");
+	else if (!strcmp(r->backend, "drm"))
+		fprintf(stderr, NAME ": not checked: a GPU of the kernel driver; select its mode and "
+			"read its findings in debugfs\n");
+	else
+		fprintf(stderr, NAME ": not checked: a GPU in mode %s; remove the mode from the "
+			"command and from PUMICE_DEVICE\n", r->mode);
+	return false;
 }
 
 /* Run the command with findings to a file; returns its exit status, or 128 plus its signal. */
@@ -138,13 +182,15 @@ int main(int argc, char **argv)
 			   "the errors of programs that the GPU has detected.\n",
 		.options = options,
 		.notes = "The exit status is that of the command; 3 if it is 0 and there are\n"
-			 "findings. PUMICE_DEVICE is inproc:threads=0 unless it is set.\n",
+			 "findings, 1 if a GPU was not in mode strict or none was opened.\n"
+			 "PUMICE_DEVICE is inproc:threads=0 unless it is set.\n",
 		.versions = COMMAND_VERSION_GPU,
 	};
 	const int first = command_line(&command, argc, argv);
 	char path[] = "/tmp/pumice-strict-XXXXXX";
 	const int fd = mkstemp(path);
-	unsigned int count;
+	struct results results = { 0 };
+	bool checked = true;
 	FILE *file;
 	int status;
 
@@ -154,8 +200,12 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	status = run(argv + first, path);
-	count = print_findings(file, json);
+	print_findings(file, json, &results);
 	fclose(file);
 	unlink(path);
-	return status ? status : count ? EXIT_FINDINGS : 0;
+	if (status != EXIT_NOT_RUN)
+		checked = report_unchecked(&results);
+	if (status)
+		return status;
+	return results.findings ? EXIT_FINDINGS : checked ? 0 : EXIT_UNCHECKED;
 }

@@ -362,7 +362,7 @@ static void a_uniform_stream_that_is_not_set_is_explained(void **state)
 	(void)state;
 	assert_draw_fails("threads=0", pass_vertex, "mov o0, [one], uniform\nend\n", 2,
 			  (const char *const[3]){ "job faulted: usc-uniform at 0x",
-						  "uniforms and uniform_words of the state.\n  "
+						  "uniform_words of the state or launch.\n  "
 						  "instruction 0 of", "fragment:1" });
 }
 

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../../../qemu-device/gpu/pdm/state.h"
 #include "reference.h"
 
 #define SCENES		160u
@@ -662,6 +663,50 @@ static void every_core_has_tiles(void **state)
 	}
 }
 
+#define MOST_TILES 16u	/* of a row or a column */
+
+/* Record the core of each tile that is in work: plus one. It stays until the tile is done. */
+static void note_cores(u32 core_of[MOST_TILES][MOST_TILES])
+{
+	u32 core, slot;
+
+	for (core = 0; core < fx.cores; core++) {
+		for (slot = 0; slot < PDM_TILES; slot++) {
+			const struct pdm_tile *tile = fx.pdm->core[core].tile[slot];
+			u32 *noted;
+
+			if (tile->phase == PDM_TILE_NONE)
+				continue;
+			assert_true(tile->number_x < MOST_TILES && tile->number_y < MOST_TILES);
+			noted = &core_of[tile->number_y][tile->number_x];
+			assert_true(!*noted || *noted == core + 1);
+			*noted = core + 1;
+		}
+	}
+}
+
+/* Document 004, "Master IPF". The tasks of a tile: pds_task/a_task_stays_on_its_core_…. */
+static void a_tile_is_processed_on_one_core(void **state)
+{
+	u32 core_of[MOST_TILES][MOST_TILES] = { { 0 } };
+	u32 x, y, cores = 0;
+
+	(void)state;
+	fx_open(&fx, 4);
+	plain_plan();
+	render_begin();
+	fx_start(&fx, false);
+	while (!fx.ends) {
+		assert_true(fx_step(&fx));
+		note_cores(core_of);
+	}
+	for (y = 0; y < MOST_TILES; y++)
+		for (x = 0; x < MOST_TILES; x++)
+			cores |= 1u << core_of[y][x];
+	assert_int_equal(cores & ~1u, 0x1e);	/* all four */
+	fx_close(&fx);
+}
+
 static void one_core(void **state)
 {
 	(void)state;
@@ -734,6 +779,7 @@ int main(void)
 		cmocka_unit_test(pages_of_a_macro_tile_are_free_when_its_tiles_are_done),
 		cmocka_unit_test(depth_and_stencil_are_stored_only_if_required),
 		cmocka_unit_test(every_core_has_tiles),
+		cmocka_unit_test(a_tile_is_processed_on_one_core),
 		cmocka_unit_test(one_core),
 		cmocka_unit_test(tasks_in_random_order),
 		cmocka_unit_test(three_cores),

@@ -246,12 +246,13 @@ static void groups_that_can_never_fit_are_refused(void **state)
 static void too_many_registers_per_instance_are_refused(void **state)
 {
 	static const struct {
-		u16 shared;
+		u16 shared, coeffs;	/* of a task; document 003: 4095 coefficients */
 		u8 temps, attrs;
 		bool fits;
 	} cases[] = {
-		{ 4096, 248, 248, true }, { 4097, 0, 0, false }, { 0, 249, 0, false },
-		{ 0, 0, 249, false }, { 0, 255, 0, false }, { 8191, 0, 0, false },
+		{ 4096, 0, 248, 248, true }, { 4097, 0, 0, 0, false }, { 0, 0, 249, 0, false },
+		{ 0, 0, 0, 249, false }, { 0, 0, 255, 0, false }, { 8191, 0, 0, 0, false },
+		{ 0, 4095, 0, 0, true }, { 0, 4096, 0, 0, false },
 	};
 	struct fixture *fx = fx_create(1, NULL);
 	u32 i;
@@ -261,6 +262,7 @@ static void too_many_registers_per_instance_are_refused(void **state)
 		struct pds_launch launch = fx_launch(1, 1, 1);
 
 		launch.state.shared = cases[i].shared;
+		launch.state.coeffs = cases[i].coeffs;
 		launch.state.temps = cases[i].temps;
 		launch.state.attrs = cases[i].attrs;
 		fx_program_empty(fx, &launch);

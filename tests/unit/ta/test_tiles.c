@@ -197,6 +197,47 @@ static void tiles_keep_the_order_of_submission(void **state)
 	tafx_destroy(fx);
 }
 
+/*
+ * Document 004, "MTE": blocks are binned by macro tile, so that the pages of one are free when its
+ * tiles are done.
+ */
+static void blocks_are_binned_by_macro_tile(void **state)
+{
+	struct pumice_scene scene = { .width = 320, .height = 320, .cores = 1 };
+	struct ta_fixture *fx = tafx_create(3000, &scene);
+	const struct pm_scene *s = &fx->scene;
+	struct gpu_fault fault;
+	u32 m, before;
+
+	(void)state;
+	for (m = 0; m < PM_MACRO_TILES; m++) {
+		const u32 x = m % PUMICE_MACRO_TILES_X * s->macro_w * s->tile_w;
+		const u32 y = m / PUMICE_MACRO_TILES_X * s->macro_h * s->tile_h;
+		struct tafx_prim prim = { .size = { 1 } };
+		u32 other;
+
+		if (!pm_macro_tile_tiles(s, m))
+			continue;
+		/* In the first tile of the macro tile. */
+		set(&prim, 0, (float)x + 2, (float)y + 2);
+		set(&prim, 1, (float)x + 12, (float)y + 2);
+		set(&prim, 2, (float)x + 2, (float)y + 12);
+		tafx_clear(fx);
+		tafx_begin(fx, 0);
+		tafx_give_all(fx, &prim, 1);
+		tafx_finish(fx, 0);
+		before = pbfx_read_list(fx->pb, 0).free;
+		for (other = 0; other < PM_MACRO_TILES; other++)
+			if (other != m)
+				assert_true(pm_free_macro_tile(fx->pb->pm, 0, s, other, &fault));
+		assert_int_equal(pbfx_read_list(fx->pb, 0).free, before);
+		assert_true(pm_free_macro_tile(fx->pb->pm, 0, s, m, &fault));
+		assert_true(pbfx_read_list(fx->pb, 0).free > before);
+		assert_true(pm_free_scene(fx->pb->pm, s, &fault));
+	}
+	tafx_destroy(fx);
+}
+
 /* Blocks of two scenes are the same but for the instance of their draws. */
 static void deferred_blocks_name_the_draw_of_their_scene(void **state)
 {
@@ -232,6 +273,7 @@ int main(void)
 		cmocka_unit_test(lines_are_only_in_the_tiles_they_touch),
 		cmocka_unit_test(points_are_only_in_the_tiles_they_touch),
 		cmocka_unit_test(tiles_keep_the_order_of_submission),
+		cmocka_unit_test(blocks_are_binned_by_macro_tile),
 		cmocka_unit_test(deferred_blocks_name_the_draw_of_their_scene),
 	};
 

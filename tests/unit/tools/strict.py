@@ -90,7 +90,8 @@ def the_status_of_a_command_that_fails_is_kept():
                      status=1)
     assert "1. local-bounds of local memory, byte 64\n" in out, out
     assert "race.pasm:4 instruction 1 " in out and "other side" not in out, out
-    assert strict("sh", "-c", "exit 7", status=7)[0] == "0 findings\n"
+    out, error = strict("sh", "-c", "exit 7", status=7)
+    assert "the command has opened no GPU" in error and not out, out + error
 
 
 @test
@@ -122,7 +123,32 @@ def threads_of_the_gpu_have_the_same_findings():
 def a_command_that_cannot_be_run_is_named():
     out, error = strict("./missing", status=127)
     assert error == "pumice-strict: ./missing: No such file or directory\n", error
-    assert out == "0 findings\n", out
+    assert not out, out
+
+
+@test
+def a_command_that_was_not_checked_does_not_pass():
+    write("race.pasm", RACE)
+    kernel = [RUN, "race.pasm", "--groups", "1"]
+    fast = "inproc:cores=1,ram=64,threads=0,mode=fast"
+    for args, device, words in ((["true"], DEVICE, "nothing was checked"),
+                                (kernel, fast, "a GPU in mode fast"),
+                                ([*kernel, "-d", fast], DEVICE, "a GPU in mode fast"),
+                                ([*kernel, "--counted"], DEVICE, "a GPU in mode counted")):
+        for options in ([], ["--json"]):
+            out, error = strict(*options, *args, status=1, device=device)
+            assert words in error and "finding" not in out, out + error
+
+
+@test
+def a_part_that_was_not_checked_is_reported_with_the_findings():
+    other = f"'{RUN}' race.pasm --groups 1 -d inproc:ram=64,mode=fast"
+    write("race.pasm", RACE)
+    out, error = strict("sh", "-c", f"'{LEAVER}' exit; {other}", status=3)
+    assert "1 finding\n" in out and "not checked: a GPU in mode fast" in error, out + error
+    write("race.pasm", ".group 64\nend\n")
+    out, error = strict("sh", "-c", f"'{RUN}' race.pasm --groups 1; {other}", status=1)
+    assert "0 findings\n" in out and "not checked: a GPU in mode fast" in error, out + error
 
 
 @test

@@ -910,6 +910,43 @@ static void usc_waves_are_numbered_through_the_tasks_of_their_group(void **state
 	fx_put(fx, program);
 }
 
+/* Document 003, "Special Constant": also after other waves and tasks ran. */
+static void usc_special_registers_are_constant_throughout_an_instance(void **state)
+{
+	static const u32 special[] = {
+		PUMICE_USC_SR_INSTANCE, PUMICE_USC_SR_WAVE_IN_GROUP, PUMICE_USC_SR_TASK_IN_GROUP,
+		PUMICE_USC_SR_VALID, PUMICE_USC_SR_CORE, PUMICE_USC_SR_USC, PUMICE_USC_SR_SLOT,
+	};
+	struct fixture *fx = *state;
+	struct fx_group group = { .tasks = 2, .instances = { 64, 40 }, .limits = limits };
+	struct code c = { .n = 0 };
+	struct usc_program *program;
+
+	/* r0 collects differences. */
+	for (u32 n = 0; n < sizeof(special) / sizeof(special[0]); n++)
+		put(&c, INSN(MOV, .dst = R(1 + n), .mask = ALWAYS,
+			     .src0 = usc_operand(PUMICE_USC_BANK_SR, special[n], false)));
+	put(&c, INSN(BARRIER));
+	for (u32 n = 0; n < sizeof(special) / sizeof(special[0]); n++) {
+		put(&c, INSN(XOR, .type = U32, .dst = R(1 + n), .src0 = R(1 + n),
+			     .src1 = usc_operand(PUMICE_USC_BANK_SR, special[n], false)));
+		put(&c, INSN(OR, .type = U32, .dst = R(0), .src0 = R(0),
+			     .src1 = R(1 + n)));
+	}
+	put(&c, INSN(END));
+	program = build(fx, &c);
+	fx_run_group(fx, &group, program);
+	for (u32 w = 0; w < 4; w++) {
+		const u32 *regs = fx->usc->unified +
+				  usc_wave_regs(usc_task(fx->usc, w / 2), w % 2);
+
+		/* Arithmetic also writes lanes without an instance: the last wave has 24. */
+		for (u32 l = 0; l < (w < 3 ? PUMICE_LANES : 8); l++)
+			assert_int_equal(regs[l], 0);
+	}
+	fx_put(fx, program);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -943,6 +980,7 @@ int main(void)
 		FX_TEST(usc_waves_of_a_group_are_scheduled_round_robin_in_long_loops),
 		FX_TEST(usc_groups_run_one_at_a_time_for_a_quantum),
 		FX_TEST(usc_waves_are_numbered_through_the_tasks_of_their_group),
+		FX_TEST(usc_special_registers_are_constant_throughout_an_instance),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

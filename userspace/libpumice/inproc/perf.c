@@ -224,3 +224,8 @@ int inproc_finding(struct pumice_device *dev, u32 number, char *text, size_t byt
 	snprintf(text, bytes, "%s", finding);
 	return 0;
 }
+
+const char *inproc_mode(struct pumice_device *dev)
+{
+	return pumice_gpu_mode(inproc_device(dev)->gpu);
+}
