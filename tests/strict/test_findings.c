@@ -155,6 +155,35 @@ static void a_group_has_no_history(void **state)
 	groups = 1;
 }
 
+/* Barriers of the first groups do not order waves of the last one, which has the race. */
+static void order_of_earlier_groups_does_not_count(void **state)
+{
+	char text[TEXT_BYTES];
+
+	(void)state;
+	program = ".group 64, 1, 1\n"
+		  ".local 16\n"
+		  ".input sh3, group_x\n"
+		  "mov r2, [one], sh3\n"
+		  "eq.u32 r2, r2, 1999\n"
+		  "mov r1, [one], 0\n"
+		  "brnz last, r2[0]\n"
+		  "barrier\n"
+		  "barrier\n"
+		  "barrier\n"
+		  "jump done\n"
+		  "last:\n"
+		  "local_store32 [one], r1, r1\n"
+		  "done:\n"
+		  "end\n";
+	groups = 2000;
+	assert_int_equal(run_race("inproc:cores=1,ram=64,threads=0,mode=strict", text,
+				  sizeof(text)), 0);
+	assert_non_null(strstr(text, "{\"finding\":\"local-race\""));
+	program = race;
+	groups = 1;
+}
+
 static void other_modes_have_no_finding(void **state)
 {
 	char text[TEXT_BYTES];
@@ -211,6 +240,7 @@ int main(void)
 		cmocka_unit_test(findings_without_room_are_counted),
 		cmocka_unit_test(a_finding_has_the_line_of_its_program),
 		cmocka_unit_test(a_group_has_no_history),
+		cmocka_unit_test(order_of_earlier_groups_does_not_count),
 		cmocka_unit_test(other_modes_have_no_finding),
 		cmocka_unit_test(threads_find_the_same),
 		cmocka_unit_test(findings_are_written_to_the_file),

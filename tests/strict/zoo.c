@@ -15,7 +15,7 @@
 #define DEVICE		"inproc:cores=1,ram=64,threads=0,mode=strict,late=early"
 #define TEXT_BYTES	4096u
 #define PREAMBLE \
-	".group 64, 1, 1\n" \
+	".group %u, 1, 1\n" \
 	".local 512\n" \
 	"mov sh0, %#x\n" \
 	"mov sh1, %#x\n" \
@@ -77,7 +77,8 @@ static void run(struct fixture *f, const struct zoo_error *e, const char *lines)
 	const char *at = strstr(e->program, "%s");
 
 	snprintf(body, sizeof(body), "%.*s%s%s", (int)(at - e->program), e->program, lines, at + 2);
-	snprintf(text, sizeof(text), PREAMBLE "%send\n", (unsigned int)f->buffer.va,
+	snprintf(text, sizeof(text), PREAMBLE "%send\n", e->instances ? e->instances : 64u,
+		 (unsigned int)f->buffer.va,
 		 (unsigned int)(f->buffer.va >> 32), (unsigned int)f->read_only,
 		 (unsigned int)(f->read_only >> 32), body);
 	require(f, pumice_kernel_assemble(f->vm, e->name, text, &kernel), e->name);
@@ -138,22 +139,29 @@ static bool wrong_is_found(const struct zoo_error *e, char *finding)
 	return found;
 }
 
+/* Run both programs of a seeded error, and print a line; returns whether it passes. */
+static bool check(const struct zoo_error *e)
+{
+	static uint32_t number;
+	char finding[TEXT_BYTES];
+	const bool none = right_has_none(e, finding);
+	bool ok;
+
+	if (!none)
+		printf("# the right program has a finding: %s\n", finding);
+	ok = wrong_is_found(e, finding) && none;
+	printf("# %s\n%sok %u - %s\n", finding, ok ? "" : "not ", ++number, e->name);
+	return ok;
+}
+
 int main(void)
 {
-	char finding[TEXT_BYTES];
 	uint32_t n, failed = 0;
 
-	printf("1..%u\n", zoo_error_count);
-	for (n = 0; n < zoo_error_count; n++) {
-		const struct zoo_error *e = &zoo_errors[n];
-		const bool none = right_has_none(e, finding);
-		bool ok;
-
-		if (!none)
-			printf("# the right program has a finding: %s\n", finding);
-		ok = wrong_is_found(e, finding) && none;
-		printf("# %s\n%sok %u - %s\n", finding, ok ? "" : "not ", n + 1, e->name);
-		failed += !ok;
-	}
+	printf("1..%u\n", zoo_error_count + zoo_wave_count);
+	for (n = 0; n < zoo_error_count; n++)
+		failed += !check(&zoo_errors[n]);
+	for (n = 0; n < zoo_wave_count; n++)
+		failed += !check(&zoo_waves[n]);
 	return failed != 0;
 }

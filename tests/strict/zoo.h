@@ -16,9 +16,10 @@ struct zoo_error {
 	/* The first finding of the wrong program; of its text the words of the place. */
 	const char *finding, *place;
 	uint32_t instruction, other;
+	uint32_t instances;	/* of a work-group; 0: 64, two waves */
 };
 
-extern const struct zoo_error zoo_errors[];
-extern const uint32_t zoo_error_count;
+extern const struct zoo_error zoo_errors[], zoo_waves[];
+extern const uint32_t zoo_error_count, zoo_wave_count;
 
 #endif

@@ -12,7 +12,12 @@
  * next one of wave w, counted in synchronizations of v. For each byte the last write is stored, and
  * two reads.
  *
- * Limits: two lanes of one instruction do not race, because the highest lane takes precedence
+ * Clocks never restart: those of a work-group begin after all that exist. So accesses of earlier
+ * work-groups to the same local memory are recognised, and clocks of these order nothing.
+ *
+ * Limits: after 2^32 - 1 synchronizations of a USC work-groups are not watched any longer, and local
+ * memory for which there is no host memory is not watched.
+ * Two lanes of one instruction do not race, because the highest lane takes precedence
  * (hw/isa.xml). Of more than two unordered reads the last two are kept. Fences order all accesses
  * in the order in which they were executed, whichever variable connects them, so a race that they
  * hide by chance is not found. Work-group copies have no history: a missing wait for one is
@@ -30,14 +35,21 @@
 
 #define WATCH_READS 2u	/* of a byte that are kept */
 
+/* Local memory whose accesses are allocated together; a power of two. */
+#define WATCH_PAGE_SHIFT 10u
+#define WATCH_PAGE_BYTES (1u << WATCH_PAGE_SHIFT)
+
 /* An access of a wave; clock 0: there is none. */
 struct watch_access {
 	u32 clock;	/* of its wave */
-	u32 pc;
+	u16 pc;
 	u8 wave;	/* number in the group */
-	u8 lane;
-	bool atomic;
+	u8 lane : 5;
+	bool atomic : 1;
 };
+
+_Static_assert(sizeof(struct watch_access) == 8, "no padding");
+_Static_assert(USC_GROUP_WAVES <= 256 && PUMICE_LANES == 32, "numbers of waves and lanes");
 
 struct watch_byte {
 	struct watch_access write;
@@ -46,22 +58,33 @@ struct watch_byte {
 
 struct watch_group {
 	u32 waves;
+	u32 local_byte, local_bytes;	/* its local memory */
+	u32 first;	/* clocks from here on are of this group */
 	u32 clock[USC_GROUP_WAVES][USC_GROUP_WAVES];
 	u32 fence[USC_GROUP_WAVES];	/* accesses before the fences so far */
 };
 
 struct usc_watch {
 	struct watch_group group[PUMICE_USC_TASKS];
-	struct watch_byte byte[];	/* of local memory */
+	u32 last;	/* the highest clock of any wave */
+	u32 pages;
+	struct watch_byte *page[];	/* of local memory; NULL: no access yet */
 };
 
 struct usc_watch *usc_watch_create(u32 local_bytes)
 {
-	return calloc(1, sizeof(struct usc_watch) + local_bytes * sizeof(struct watch_byte));
+	const u32 pages = (local_bytes + WATCH_PAGE_BYTES - 1) >> WATCH_PAGE_SHIFT;
+	struct usc_watch *watch = calloc(1, sizeof(*watch) + pages * sizeof(watch->page[0]));
+
+	if (watch)
+		watch->pages = pages;
+	return watch;
 }
 
 void usc_watch_destroy(struct usc_watch *watch)
 {
+	for (u32 n = 0; watch && n < watch->pages; n++)
+		free(watch->page[n]);
 	free(watch);
 }
 
@@ -70,11 +93,22 @@ void usc_watch_group_begin(struct usc_watch *watch, unsigned int group, u32 wave
 {
 	struct watch_group *g = &watch->group[group];
 
-	memset(&watch->byte[local_byte], 0, local_bytes * sizeof(watch->byte[0]));
-	memset(g, 0, sizeof(*g));
+	watch->last += watch->last != UINT32_MAX;
 	g->waves = waves;
+	g->local_byte = local_byte;
+	g->local_bytes = local_bytes;
+	g->first = watch->last;
 	for (u32 w = 0; w < waves; w++)
-		g->clock[w][w] = 1;
+		g->clock[w][w] = g->first;
+}
+
+/* A wave has synchronized: its later accesses have another clock. */
+static void advance(struct usc_watch *watch, struct watch_group *g, u32 wave)
+{
+	u32 *clock = &g->clock[wave][wave];
+
+	*clock += *clock != UINT32_MAX;
+	watch->last = max_u32(watch->last, *clock);
 }
 
 void usc_watch_meet(struct usc_watch *watch, unsigned int group, u32 waves)
@@ -90,7 +124,7 @@ void usc_watch_meet(struct usc_watch *watch, unsigned int group, u32 waves)
 		const u32 w = (u32)__builtin_ctz(left);
 
 		memcpy(g->clock[w], all, sizeof(all));
-		g->clock[w][w]++;
+		advance(watch, g, w);
 	}
 }
 
@@ -102,13 +136,13 @@ void usc_watch_fence(struct usc_watch *watch, unsigned int group, u32 wave)
 		g->clock[wave][v] = max_u32(g->clock[wave][v], g->fence[v]);
 		g->fence[v] = g->clock[wave][v];
 	}
-	g->clock[wave][wave]++;
+	advance(watch, g, wave);
 }
 
 /* Return whether an earlier access and one of a wave are not ordered. */
 static bool is_unordered(const struct watch_group *g, const struct watch_access *before, u32 wave)
 {
-	return before->clock && before->wave != wave &&
+	return before->clock >= g->first && before->wave != wave &&
 	       g->clock[wave][before->wave] < before->clock;
 }
 
@@ -134,7 +168,7 @@ static void remember(const struct watch_group *g, struct watch_byte *byte,
 		*byte = (struct watch_byte){ .write = *a };
 		return;
 	}
-	if (byte->read[0].wave != a->wave && is_unordered(g, &byte->read[0], a->wave))
+	if (is_unordered(g, &byte->read[0], a->wave))
 		byte->read[1] = byte->read[0];
 	byte->read[0] = *a;
 }
@@ -162,18 +196,33 @@ static void report(const struct exec *x, const struct watch_access *a, bool writ
 	strict_report(x->usc->strict, &finding);
 }
 
+/* Return a byte of the USC's local memory, or NULL. An allocation is charged to the step. */
+static struct watch_byte *byte_of(struct exec *x, u32 at)
+{
+	struct watch_byte **page = &x->usc->watch->page[at >> WATCH_PAGE_SHIFT];
+
+	if (!*page) {
+		*page = calloc(WATCH_PAGE_BYTES, sizeof(**page));
+		x->slow++;
+	}
+	return *page ? &(*page)[at % WATCH_PAGE_BYTES] : NULL;
+}
+
 /* One lane's access to bytes from at on, in the group's local memory. */
-static void access_bytes(const struct exec *x, const struct usc_access *of,
+static void access_bytes(struct exec *x, const struct usc_access *of,
 			 const struct watch_access *a, u32 at)
 {
 	const unsigned int group = x->usc->task[x->wave->slot].group;
 	const struct watch_group *g = &x->usc->watch->group[group];
-	struct watch_byte *byte = &x->usc->watch->byte[x->usc->group[group].local_byte + at];
 	bool reported = false;
 
-	for (u32 n = 0; n < of->bytes; n++, byte++) {
-		const struct watch_access *other = find_race(g, byte, a, of->store);
+	for (u32 n = 0; n < of->bytes && g->first != UINT32_MAX; n++) {
+		struct watch_byte *byte = byte_of(x, g->local_byte + at + n);
+		const struct watch_access *other;
 
+		if (!byte)
+			continue;
+		other = find_race(g, byte, a, of->store);
 		if (other && !reported)
 			report(x, a, of->store, at + n, other, other == &byte->write);
 		reported |= other != NULL;
@@ -202,13 +251,14 @@ static bool is_fence(const struct usc_insn *i)
 	       i->op == PUMICE_USC_OP_CACHE_INVALIDATE_RANGE;
 }
 
-void usc_watch_end(const struct exec *x, const struct usc_insn *i, const struct usc_watch_step *s)
+void usc_watch_end(struct exec *x, const struct usc_insn *i, const struct usc_watch_step *s)
 {
 	const unsigned int group = x->usc->task[x->wave->slot].group;
+	const struct watch_group *g = &x->usc->watch->group[group];
 	const u32 wave = x->wave->in_group;
 	struct watch_access a = {
-		.clock = x->usc->watch->group[group].clock[wave][wave],
-		.pc = (u32)(i - x->program->insn),
+		.clock = g->clock[wave][wave],
+		.pc = (u16)(i - x->program->insn),
 		.wave = (u8)wave,
 		.atomic = s->access.load && s->access.store,
 	};
@@ -219,8 +269,8 @@ void usc_watch_end(const struct exec *x, const struct usc_insn *i, const struct 
 		const u32 lane = (u32)__builtin_ctz(left);
 		const u64 at = (u64)s->offset[lane] + i->value;
 
-		a.lane = (u8)lane;
-		if (at + s->access.bytes <= x->local_bytes)
+		a.lane = lane & (PUMICE_LANES - 1);
+		if (at + s->access.bytes <= g->local_bytes)
 			access_bytes(x, &s->access, &a, (u32)at);
 	}
 }
