@@ -86,7 +86,7 @@ static const char race[] = ".group 64, 1, 1\n"
 			   "local_store32 [one], r1, r1\n"
 			   "end\n";
 
-static const char *program = race;
+static const char *program = race, *name = "race.pasm";
 static u32 groups = 1;
 
 /* Run the program in a device, and get its first finding. */
@@ -105,7 +105,7 @@ static int run_race(const char *device, char *text, size_t bytes)
 	assert_int_equal(pumice_vm_create(dev, &vm), 0);
 	assert_int_equal(pumice_context_create(vm, PUMICE_PRIORITY_NORMAL, &context), 0);
 	assert_int_equal(pumice_stream_create(vm, 65536, &stream), 0);
-	assert_int_equal(pumice_kernel_assemble(vm, "race.pasm", program, &kernel), 0);
+	assert_int_equal(pumice_kernel_assemble(vm, name, program, &kernel), 0);
 	pumice_dispatch_init(&dispatch, kernel);
 	dispatch.groups[0] = groups;
 	assert_int_equal(pumice_stream_dispatch(stream, &dispatch), 0);
@@ -184,6 +184,18 @@ static void order_of_earlier_groups_does_not_count(void **state)
 	groups = 1;
 }
 
+static void a_name_of_a_file_is_escaped(void **state)
+{
+	char text[TEXT_BYTES];
+
+	(void)state;
+	name = "a \"b\" \\c \xc3\xa9.pasm";
+	assert_int_equal(run_race("inproc:cores=1,ram=64,threads=0,mode=strict", text,
+				  sizeof(text)), 0);
+	assert_non_null(strstr(text, "\"source\":\"a \\\"b\\\" \\\\c \xc3\xa9.pasm:5\"}"));
+	name = "race.pasm";
+}
+
 static void other_modes_have_no_finding(void **state)
 {
 	char text[TEXT_BYTES];
@@ -241,6 +253,7 @@ int main(void)
 		cmocka_unit_test(a_finding_has_the_line_of_its_program),
 		cmocka_unit_test(a_group_has_no_history),
 		cmocka_unit_test(order_of_earlier_groups_does_not_count),
+		cmocka_unit_test(a_name_of_a_file_is_escaped),
 		cmocka_unit_test(other_modes_have_no_finding),
 		cmocka_unit_test(threads_find_the_same),
 		cmocka_unit_test(findings_are_written_to_the_file),

@@ -21,18 +21,32 @@
 #define EXIT_FINDINGS	3
 #define EXIT_NOT_RUN	127	/* as of a shell */
 
+/* Copy a string's characters up to its closing quote. */
+static void get_string(const char *at, char *value)
+{
+	size_t used = 0;
+
+	for (; *at && *at != '"' && used + 1 < VALUE_BYTES; at++) {
+		if (*at == '\\' && at[1])
+			at++;
+		value[used++] = *at;
+	}
+	value[used] = '\0';
+}
+
 /* Get the value of a member of an object, without quotes; returns false if it has none. */
 static bool get(const char *object, const char *key, char *value)
 {
 	const char *at = strstr(object, key);
-	size_t bytes;
 
 	value[0] = '\0';
 	if (!at)
 		return false;
 	at += strlen(key);
-	bytes = *at == '"' ? strcspn(++at, "\"") : strcspn(at, ",}");
-	snprintf(value, VALUE_BYTES, "%.*s", (int)bytes, at);
+	if (*at == '"')
+		get_string(at + 1, value);
+	else
+		snprintf(value, VALUE_BYTES, "%.*s", (int)strcspn(at, ",}"), at);
 	return true;
 }
 
