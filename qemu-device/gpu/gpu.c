@@ -681,7 +681,7 @@ struct pumice_gpu *pumice_gpu_create(const struct pumice_gpu_config *config,
 		checked.slot_registers == PUMICE_NO_REGISTERS ? 0 : checked.slot_registers;
 	gpu->clock_base = ops->now(opaque);
 	inject_init(&gpu->inject);
-	strict_init(&gpu->strict, notify_finding, gpu);
+	strict_init(&gpu->strict, &gpu->mmu, notify_finding, gpu);
 	gpu->mmu.map = &gpu->mem;
 	gpu->mmu.oses = gpu->config.oses;
 	gpu->mmu.inject = &gpu->inject;

@@ -247,6 +247,22 @@ bool pumice_gpu_finding(struct pumice_gpu *gpu, unsigned int number,
 	return true;
 }
 
+bool pumice_gpu_finding_of(struct pumice_gpu *gpu, unsigned int os, unsigned int number,
+			   char text[PUMICE_FINDING_BYTES])
+{
+	struct strict_finding finding;
+
+	if (!strict_get_of(&gpu->strict, os, number, &finding))
+		return false;
+	strict_describe(&finding, text);
+	return true;
+}
+
+unsigned int pumice_gpu_findings_clears(struct pumice_gpu *gpu)
+{
+	return strict_clears(&gpu->strict);
+}
+
 uint64_t pumice_gpu_findings_lost(struct pumice_gpu *gpu)
 {
 	return strict_lost(&gpu->strict);

@@ -124,10 +124,15 @@ void findings_write(struct pumice_device *dev)
 	const char *name = getenv(FINDINGS_VARIABLE);
 	FILE *file = NULL;
 	char text[TEXT_BYTES];
+	u32 clears;
 
-	if (!name || !*name)
+	if (!name || !*name || !dev->ops->findings_clears)
 		return;
 	pthread_mutex_lock(&dev->findings_lock);
+	clears = dev->ops->findings_clears(dev);
+	if (clears != dev->findings_clears)
+		dev->findings_written = 0;
+	dev->findings_clears = clears;
 	while (!get(dev, dev->findings_written, text, sizeof(text))) {
 		if (!file)
 			file = fopen(name, "a");

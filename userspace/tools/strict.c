@@ -80,6 +80,8 @@ static void print_finding(const char *line, unsigned int number)
 	if (get(line, "\"lane\":", value) && (!other || strstr(line, "\"lane\":") < other))
 		printf(", lane %s", value);
 	print_member(line, "\"usc\":", ", USC ");
+	if (get(line, "\"virtual_gpu\":", value) && strcmp(value, "0"))
+		printf(", virtual GPU %s", value);
 	print_member(line, "\"context\":", ", context ");
 	if (other) {
 		print_member(other, "\"access\":", "\n   other side: ");

@@ -147,6 +147,7 @@ static const struct backend_ops inproc_ops = {
 	.perfmon_read = inproc_perfmon_read,
 	.hierarchy_row = inproc_hierarchy_row,
 	.finding = inproc_finding,
+	.findings_clears = inproc_findings_clears,
 	.trace_open = inproc_trace_open,
 	.trace_next = inproc_trace_next,
 	.trace_close = inproc_trace_close,
