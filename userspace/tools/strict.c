@@ -88,6 +88,10 @@ static void print_finding(const char *line, unsigned int number)
 		print_member(other, "\"instruction\":", " at instruction ");
 		print_member(other, "\"wave\":", ", wave ");
 		print_member(other, "\"lane\":", ", lane ");
+		print_member(other, "\"program\":", ", of the program at ");
+		print_member(other, "\"usc\":", ", USC ");
+		if (get(other, "\"same_job\":", value))
+			printf(", of %s", strcmp(value, "true") ? "another job" : "the same job");
 	}
 	print_member(line, "\"omitted\":", "\n   ");
 	if (get(line, "\"times\":", value) && strcmp(value, "1"))

@@ -8,6 +8,7 @@
 
 #include "pumice_formats.h"
 #include "pumice_names.h"
+#include "race.h"
 
 void strict_init(struct strict *strict, const struct mmu *mmu, strict_notify_fn *notify,
 		 void *opaque)
@@ -21,6 +22,7 @@ void strict_init(struct strict *strict, const struct mmu *mmu, strict_notify_fn 
 
 void strict_destroy(struct strict *strict)
 {
+	race_destroy(strict->race);
 	pthread_mutex_destroy(&strict->lock);
 }
 
@@ -37,9 +39,10 @@ void strict_clear(struct strict *strict)
 /* Return whether two findings are the same error: of the same instructions, at any address. */
 static bool is_same(const struct strict_finding *a, const struct strict_finding *b)
 {
-	return a->kind == b->kind && a->os == b->os && a->ctx == b->ctx && a->code == b->code && a->pc == b->pc &&
+	return a->kind == b->kind && a->os == b->os && a->ctx == b->ctx && a->code == b->code &&
+	       a->pc == b->pc &&
 	       a->other.known == b->other.known && a->other.pc == b->other.pc &&
-	       a->other.write == b->other.write;
+	       a->other.code == b->other.code && a->other.write == b->other.write;
 }
 
 /* Return the virtual GPU whose program an error is of. */
@@ -261,6 +264,7 @@ static void put_place(struct text *t, const struct strict_finding *f)
 		break;
 	case PUMICE_FINDING_READ_ONLY_STORE:
 	case PUMICE_FINDING_UNMAPPED:
+	case PUMICE_FINDING_GLOBAL_RACE:
 		put(t, ",\"va\":\"0x%llx\"", (unsigned long long)f->addr);
 		break;
 	default:
@@ -269,9 +273,9 @@ static void put_place(struct text *t, const struct strict_finding *f)
 }
 
 /* Return the action of the driver or program without which the error exists. */
-static const char *omission(u32 kind)
+static const char *omission(const struct strict_finding *f)
 {
-	switch (kind) {
+	switch (f->kind) {
 	case PUMICE_FINDING_LATE_DATA:
 		return "no wait for the signal between the access and this instruction";
 	case PUMICE_FINDING_LOCAL_RACE:
@@ -288,6 +292,10 @@ static const char *omission(u32 kind)
 		return "no allocation of this byte of local memory by the launch";
 	case PUMICE_FINDING_UNINITIALISED:
 		return "no write of this register or byte before it is read";
+	case PUMICE_FINDING_GLOBAL_RACE:
+		return f->other.same_job ?
+			       "no barrier, fence or wait for launches between the other access and this one" :
+			       "no dependency between the jobs, and no fence between the accesses";
 	default:
 		return "";
 	}
@@ -298,6 +306,25 @@ static bool has_access(u32 kind)
 {
 	return kind != PUMICE_FINDING_DIVERGENT_BARRIER &&
 	       kind != PUMICE_FINDING_UNPAIRED_BARRIER && kind != PUMICE_FINDING_LOCAL_BOUNDS;
+}
+
+/* Put the other side of a finding. */
+static void put_other(struct text *t, const struct strict_finding *f)
+{
+	const struct strict_other *o = &f->other;
+
+	put(t, ",\"other\":{\"instruction\":%u,\"wave\":%u", o->pc, o->wave);
+	if (has_access(f->kind))
+		put(t, ",\"access\":\"%s\"",
+		    pumice_access_str(o->write ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ));
+	if (o->lane_known)
+		put(t, ",\"lane\":%u", o->lane);
+	if (o->job_known)
+		put(t, ",\"program\":\"0x%llx\",\"usc\":%u,\"master\":\"%s\","
+		    "\"job_context\":%u,\"job\":%u,\"same_job\":%s",
+		    (unsigned long long)o->code, o->usc, pumice_wave_master_str(o->master),
+		    (u32)o->tag, (u32)(o->tag >> 32), o->same_job ? "true" : "false");
+	put(t, "}");
 }
 
 void strict_describe(const struct strict_finding *f, char *text)
@@ -314,16 +341,7 @@ void strict_describe(const struct strict_finding *f, char *text)
 	put(&t, ",\"usc\":%u,\"slot\":%u,\"wave\":%u", f->usc, f->slot, f->wave);
 	if (f->lane_known)
 		put(&t, ",\"lane\":%u", f->lane);
-	if (f->other.known) {
-		put(&t, ",\"other\":{\"instruction\":%u,\"wave\":%u", f->other.pc,
-		    f->other.wave);
-		if (has_access(f->kind))
-			put(&t, ",\"access\":\"%s\"",
-			    pumice_access_str(f->other.write ? PUMICE_ACCESS_WRITE :
-							       PUMICE_ACCESS_READ));
-		if (f->other.lane_known)
-			put(&t, ",\"lane\":%u", f->other.lane);
-		put(&t, "}");
-	}
-	put(&t, ",\"omitted\":\"%s\",\"times\":%u}", omission(f->kind), f->times);
+	if (f->other.known)
+		put_other(&t, f);
+	put(&t, ",\"omitted\":\"%s\",\"times\":%u}", omission(f), f->times);
 }

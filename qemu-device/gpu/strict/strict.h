@@ -5,8 +5,8 @@
  * Source: the project's decision; no document describes it. Documentation/strict.rst lists the
  * kinds. Blocks detect errors and report them here; this file stores and describes them.
  *
- * Limits: STRICT_FINDINGS different findings are kept, an equal share of them for each active virtual
- * GPU; those after them are counted as lost. An error that is detected again, by the same
+ * Limits: STRICT_FINDINGS different findings are kept, an equal share of them for each active
+ * virtual GPU; those after them are counted as lost. An error that is detected again, by the same
  * instruction of the same program of that virtual GPU, is counted in the first finding. A virtual
  * GPU other than 0 whose memory is disabled has no finding of an unmapped address: all its programs
  * fault then.
@@ -23,6 +23,8 @@
 #include "pumice_regs.h"
 #include "pumice_types.h"
 
+struct race;
+
 #define STRICT_FINDINGS 256u
 
 /* Bytes of a finding as text, its end included. */
@@ -36,6 +38,12 @@ struct strict_other {
 	u8 wave;	/* number in the work-group */
 	u8 lane;
 	u32 pc;
+	/* Of another work-group, perhaps of another job. */
+	bool job_known, same_job;
+	u8 master;	/* enum pumice_wave_master */
+	u16 usc;	/* over all cores */
+	u64 code;	/* GPU virtual address of its program */
+	u64 tag;	/* of its job: TAG of the data master */
 };
 
 struct strict_finding {
@@ -58,6 +66,7 @@ struct strict_finding {
 typedef void strict_notify_fn(void *opaque, const char *text);
 
 struct strict {
+	struct race *race;	/* NULL in other modes; changes only while no unit runs */
 	const struct mmu *mmu;	/* its contexts belong to virtual GPUs; or NULL: all to 0 */
 	strict_notify_fn *notify;	/* or NULL */
 	void *opaque;

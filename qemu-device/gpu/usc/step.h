@@ -57,6 +57,8 @@ struct usc_watch_step {
 /* Before an instruction runs, in mode strict; and when it is complete. */
 void usc_watch_begin(const struct exec *x, const struct usc_insn *i, struct usc_watch_step *s);
 void usc_watch_end(struct exec *x, const struct usc_insn *i, const struct usc_watch_step *s);
+/* The same for its accesses to memory, in detailed modes, before usc_watch_end(). */
+void usc_watch_memory(struct exec *x, const struct usc_insn *i, const struct usc_requests *r);
 
 /* unset.c: an instruction that may use registers or local memory without a value. */
 struct usc_unset_origin {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Mode strict: races between waves of a work-group in local memory.
+ * Mode strict: races between waves of a work-group in local memory, and those that strict/race.c
+ * detects in memory.
  *
  * Source: document 002, "Control flow": the barrier orders accesses of different waves. Two
  * accesses of different waves to one byte are a race if one of them writes, not both are atomic,
@@ -15,8 +16,8 @@
  * Clocks never restart: those of a work-group begin after all that exist. So accesses of earlier
  * work-groups to the same local memory are recognised, and clocks of these order nothing.
  *
- * Limits: after 2^32 - 1 synchronizations of a USC work-groups are not watched any longer, and local
- * memory for which there is no host memory is not watched.
+ * Limits: after 2^32 - 1 synchronizations of a USC work-groups are not watched any longer, and
+ * local memory for which there is no host memory is not watched.
  * Two lanes of one instruction do not race, because the highest lane takes precedence
  * (hw/isa.xml). Of more than two unordered reads the last two are kept. Fences order all accesses
  * in the order in which they were executed, whichever variable connects them, so a race that they
@@ -29,6 +30,7 @@
 #include <string.h>
 
 #include "../number.h"
+#include "../strict/race.h"
 #include "../strict/strict.h"
 #include "minmax.h"
 #include "step.h"
@@ -62,7 +64,11 @@ struct watch_group {
 	u32 first;	/* clocks from here on are of this group */
 	u32 clock[USC_GROUP_WAVES][USC_GROUP_WAVES];
 	u32 fence[USC_GROUP_WAVES];	/* accesses before the fences so far */
+	u32 number;	/* of struct race; 0: it has not accessed memory yet */
+	struct race_acquired acquired[USC_GROUP_WAVES];
 };
+
+_Static_assert(USC_GROUP_WAVES == RACE_WAVES, "waves of a work-group");
 
 struct usc_watch {
 	struct watch_group group[PUMICE_USC_TASKS];
@@ -98,6 +104,8 @@ void usc_watch_group_begin(struct usc_watch *watch, unsigned int group, u32 wave
 	g->local_byte = local_byte;
 	g->local_bytes = local_bytes;
 	g->first = watch->last;
+	g->number = 0;
+	memset(g->acquired, 0, sizeof(g->acquired));
 	for (u32 w = 0; w < waves; w++)
 		g->clock[w][w] = g->first;
 }
@@ -115,8 +123,13 @@ void usc_watch_meet(struct usc_watch *watch, unsigned int group, u32 waves)
 {
 	struct watch_group *g = &watch->group[group];
 	u32 all[USC_GROUP_WAVES] = { 0 }, left, v;
+	struct race_acquired acquired = { 0 };
 
 	for (left = waves; left; left &= left - 1) {
+		const struct race_acquired *of = &g->acquired[__builtin_ctz(left)];
+
+		acquired.core = max_u64(acquired.core, of->core);
+		acquired.device = max_u64(acquired.device, of->device);
 		for (v = 0; v < g->waves; v++)
 			all[v] = max_u32(all[v], g->clock[__builtin_ctz(left)][v]);
 	}
@@ -124,6 +137,7 @@ void usc_watch_meet(struct usc_watch *watch, unsigned int group, u32 waves)
 		const u32 w = (u32)__builtin_ctz(left);
 
 		memcpy(g->clock[w], all, sizeof(all));
+		g->acquired[w] = acquired;
 		advance(watch, g, w);
 	}
 }
@@ -251,10 +265,126 @@ static bool is_fence(const struct usc_insn *i)
 	       i->op == PUMICE_USC_OP_CACHE_INVALIDATE_RANGE;
 }
 
+/* ------------------------------------------------------------------- memory */
+
+/* Return the number of the wave's work-group in struct race. */
+static u32 race_number(const struct exec *x, struct watch_group *g)
+{
+	const struct race_group group = {
+		.master = (u8)usc_gfx_master(x->gfx), .ctx = x->ctx,
+		.core = (u8)x->usc->config.core, .usc = (u16)x->usc->config.number,
+		.code = x->code_addr,
+	};
+
+	if (!g->number)
+		g->number = race_group_begin(x->usc->strict->race, &group);
+	return g->number;
+}
+
+/* The wave has executed a fence of a scope beyond its work-group, after usc_watch_fence(). */
+static void fence_memory(const struct exec *x, const struct usc_insn *i, struct watch_group *g)
+{
+	if (i->func != PUMICE_USC_SCOPE_GROUP && x->usc->strict->race)
+		race_fence(x->usc->strict->race, race_number(x, g), g->fence,
+			   i->func != PUMICE_USC_SCOPE_CORE, &g->acquired[x->wave->in_group]);
+}
+
+static void report_memory(const struct exec *x, const struct race_access *a, u64 va,
+			  const struct race_other *other)
+{
+	const struct strict_finding finding = {
+		.kind = PUMICE_FINDING_GLOBAL_RACE,
+		.unit = PUMICE_UNIT_USC_DATA,
+		.access = a->write ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ,
+		.ctx = x->ctx,
+		.lane_known = true,
+		.slot = x->wave->slot,
+		.wave = a->wave,
+		.lane = a->lane,
+		.usc = (u16)x->usc->config.number,
+		.pc = a->pc,
+		.code = x->code_addr,
+		.addr = va,
+		.other = { .known = true, .write = other->write, .lane_known = true,
+			   .wave = other->wave, .lane = other->lane, .pc = other->pc,
+			   .job_known = true, .same_job = other->same_job,
+			   .master = other->group.master, .usc = other->group.usc,
+			   .code = other->group.code, .tag = other->tag },
+	};
+
+	strict_report(x->usc->strict, &finding);
+}
+
+/* The page of 4 KiB that was accessed last. */
+struct watch_page {
+	u64 number;
+	const u8 *host;
+};
+
+/* Return the host's address of memory that was accessed; NULL: a null page. */
+static const u8 *host_of(const struct exec *x, u64 va, bool write, struct watch_page *page)
+{
+	const u64 number = va >> MMU_GRAIN_SHIFT;
+	const u64 at = va & ((1u << MMU_GRAIN_SHIFT) - 1);
+
+	if (page->number != number) {
+		page->number = number;
+		page->host = mmu_probe(x->usc->config.mmu, x->ctx, va - at,
+				       write ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ);
+		if (page->host == mmu_zeros)
+			page->host = NULL;
+	}
+	return page->host ? page->host + at : NULL;
+}
+
+void usc_watch_memory(struct exec *x, const struct usc_insn *i, const struct usc_requests *r)
+{
+	const unsigned int group = x->usc->task[x->wave->slot].group;
+	struct watch_group *g = &x->usc->watch->group[group];
+	const u32 wave = x->wave->in_group;
+	struct watch_page page = { .number = UINT64_MAX };
+	struct race_access a = {
+		.wave = (u8)wave,
+		.write = r->store,
+		.atomic = r->atomic,
+		.compares = r->atomic && i->func == PUMICE_USC_ATOMIC_CMPXCHG,
+		.pc = (u32)(i - x->program->insn),
+		.clock = g->clock[wave][wave],
+		.before = g->clock[wave],
+		.acquired = g->acquired[wave],
+	};
+
+	if (!r->lanes || g->first == UINT32_MAX || !x->usc->strict->race)
+		return;
+	a.group = race_number(x, g);
+	for (u32 left = r->lanes; left; left &= left - 1) {
+		const u64 first = r->va[__builtin_ctz(left)], end = first + r->bytes;
+		bool reported = false;
+		u64 va, part;
+
+		a.lane = (u8)__builtin_ctz(left);
+		for (va = first; va < end; va += part) {
+			const u8 *host = host_of(x, va, r->store, &page);
+			struct race_other other;
+
+			part = min_u64(end - va, (1u << MMU_GRAIN_SHIFT) -
+				       (va & ((1u << MMU_GRAIN_SHIFT) - 1)));
+			if (!host || !race_access(x->usc->strict->race, &a, host, (u32)part,
+						  &other))
+				continue;
+			if (!reported)
+				report_memory(x, &a, va, &other);
+			reported = true;
+		}
+	}
+}
+
+/* ------------------------------------------------------------------- local memory */
+
 void usc_watch_end(struct exec *x, const struct usc_insn *i, const struct usc_watch_step *s)
 {
 	const unsigned int group = x->usc->task[x->wave->slot].group;
-	const struct watch_group *g = &x->usc->watch->group[group];
+	struct watch_group *g = &x->usc->watch->group[group];
 	const u32 wave = x->wave->in_group;
 	struct watch_access a = {
 		.clock = g->clock[wave][wave],
@@ -263,8 +393,10 @@ void usc_watch_end(struct exec *x, const struct usc_insn *i, const struct usc_wa
 		.atomic = s->access.load && s->access.store,
 	};
 
-	if (is_fence(i))
+	if (is_fence(i)) {
 		usc_watch_fence(x->usc->watch, group, wave);
+		fence_memory(x, i, g);
+	}
 	for (u32 left = s->lanes; left; left &= left - 1) {
 		const u32 lane = (u32)__builtin_ctz(left);
 		const u64 at = (u64)s->offset[lane] + i->value;
