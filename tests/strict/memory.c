@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Seeded errors of programs: races in memory between waves, work-groups and launches. As in
- * programs.c; memory is 0 at first.
+ * Seeded errors of programs: races in memory between waves, work-groups and launches, and lanes
+ * that write one shared register. As in programs.c; memory is 0 at first.
  */
 #include "zoo.h"
 
@@ -100,6 +100,39 @@ const struct zoo_error zoo_memory[] = {
 		.right = "", .wrong = "",
 		.finding = "global-race", .place = "\"access\":\"write\",\"va\":\"0x",
 		.instruction = 6, .other = 6,
+	}, {
+		.name = "lanes_write_one_shared_register",
+		.instances = 32,
+		.program = "shr.u32 r3, r1, 2\n"
+			   "%s"
+			   "mov idx0, [one], r3\n"
+			   "mov sh[idx0 + 8], [one], r1\n"
+			   "mov sh39, 0\n",
+		.right = "mov r4, [one], 0\n",
+		.wrong = "and.u32 r3, r3, 15\n",
+		.finding = "clash", .place = "\"access\":\"write\",\"register\":\"sh23\"",
+		.instruction = 9, .other = 9,
+	}, {
+		.name = "lanes_write_one_value_to_a_shared_register",
+		.instances = 32,
+		.program = "mov idx0, [one], 3\n"
+			   "%s"
+			   "mov sh39, 0\n",
+		.right = "mov sh[idx0 + 8], [one], r9\n",
+		.wrong = "mov sh[idx0 + 8], [one], r1\n",
+		.finding = "clash", .place = "\"lane\":0,\"other\"",
+		.instruction = 7, .other = 7,
+	}, {
+		.name = "masked_lanes_write_one_shared_register",
+		.instances = 32,
+		.program = "mov idx0, [one], 3\n"
+			   "eq.u32 r4, r1, 8\n"
+			   "%s"
+			   "mov sh39, 0\n",
+		.right = "mov sh[idx0 + 8], [r4], r1\n",
+		.wrong = "mov sh[idx0 + 8], [!r4], r1\n",
+		.finding = "clash", .place = "\"register\":\"sh11\"",
+		.instruction = 8, .other = 8,
 	},
 };
 

@@ -250,6 +250,7 @@ static void put_place(struct text *t, const struct strict_finding *f)
 	switch (f->kind) {
 	case PUMICE_FINDING_LATE_DATA:
 	case PUMICE_FINDING_UNINITIALISED:
+	case PUMICE_FINDING_CLASH:
 		pumice_usc_late_unpack(&word, &late);
 		if (late.local)
 			put(t, ",\"local\":%u", late.place);
@@ -292,6 +293,8 @@ static const char *omission(const struct strict_finding *f)
 		return "no allocation of this byte of local memory by the launch";
 	case PUMICE_FINDING_UNINITIALISED:
 		return "no write of this register or byte before it is read";
+	case PUMICE_FINDING_CLASH:
+		return "no index or mask that gives each of the lanes a register of its own";
 	case PUMICE_FINDING_GLOBAL_RACE:
 		return f->other.same_job ?
 			       "no barrier, fence or wait for launches between the other access and this one" :

@@ -47,11 +47,13 @@ struct usc_requests {
 void usc_requests_begin(const struct exec *x, const struct usc_insn *i, struct usc_requests *r);
 void usc_requests_end(const struct exec *x, const struct usc_requests *r);
 
-/* watch.c: access of an instruction to local memory, by lane. */
+/* watch.c: access of an instruction to local memory, by lane, and to shared registers. */
 struct usc_watch_step {
 	struct usc_access access;
 	u32 lanes;	/* 0: it has none */
 	u32 offset[PUMICE_LANES];
+	u32 scatter;	/* lanes that write words of the common store by their indices */
+	u32 index[PUMICE_LANES];
 };
 
 /* Before an instruction runs, in mode strict; and when it is complete. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Mode strict: races between waves of a work-group in local memory, and those that strict/race.c
- * detects in memory.
+ * detects in memory; and lanes of an instruction that write one shared register.
  *
  * Source: document 002, "Control flow": the barrier orders accesses of different waves. Two
  * accesses of different waves to one byte are a race if one of them writes, not both are atomic,
@@ -244,10 +244,25 @@ static void access_bytes(struct exec *x, const struct usc_access *of,
 	}
 }
 
+/* Return the lanes that write words of the common store by their own indices. */
+static u32 scatter_lanes(const struct exec *x, const struct usc_insn *i, u32 *index)
+{
+	const struct usc_lookup *l;
+
+	if (!(i->lookups >> USC_DST & 1))
+		return 0;
+	l = exec_lookup(x, i, USC_DST);
+	if (l->kind != USC_LOOKUP_LANES)
+		return 0;
+	memcpy(index, x->base[USC_BASE_OWN] + l->index, PUMICE_LANES * sizeof(*index));
+	return i->masked && i->op != PUMICE_USC_OP_SELECT ? usc_active_lanes(x, i) : x->valid;
+}
+
 void usc_watch_begin(const struct exec *x, const struct usc_insn *i, struct usc_watch_step *s)
 {
 	u32 row[USC_ROW_WORDS];
 
+	s->scatter = scatter_lanes(x, i, s->index);
 	s->lanes = 0;
 	s->access = (struct usc_access){ 0 };
 	if (!usc_access_of(i, &s->access) || !s->access.local)
@@ -379,6 +394,92 @@ void usc_watch_memory(struct exec *x, const struct usc_insn *i, const struct usc
 	}
 }
 
+/* ------------------------------------------------------------------- shared registers */
+
+/* Return the register of a word of the common store, as struct pumice_usc_late. */
+static u32 place_of_word(const struct exec *x, u32 base, u32 word)
+{
+	const u32 shared = x->program->limits.shared;
+	struct pumice_usc_operand reg = { .bank = PUMICE_USC_BANK_SH, .num = (u16)word };
+	struct pumice_usc_late late = { 0 };
+	u32 packed;
+
+	if (base == USC_BASE_COEFFS_ALT) {
+		reg.bank = PUMICE_USC_BANK_CFA;
+	} else if (word >= shared) {
+		reg.bank = PUMICE_USC_BANK_CF;
+		reg.num = (u16)(word - shared);
+	}
+	pumice_usc_operand_pack(&late.place, &reg);
+	pumice_usc_late_pack(&packed, &late);
+	return packed;
+}
+
+static void report_clash(const struct exec *x, const struct usc_insn *i, u32 place, u32 lane,
+			 u32 winner)
+{
+	const u32 pc = (u32)(i - x->program->insn);
+	const struct strict_finding finding = {
+		.kind = PUMICE_FINDING_CLASH,
+		.unit = PUMICE_UNIT_USC_DATA,
+		.access = PUMICE_ACCESS_WRITE,
+		.ctx = x->ctx,
+		.lane_known = true,
+		.slot = x->wave->slot,
+		.wave = x->wave->in_group,
+		.lane = (u8)lane,
+		.usc = (u16)x->usc->config.number,
+		.pc = pc,
+		.code = x->code_addr,
+		.addr = place,
+		.other = { .known = true, .write = true, .lane_known = true,
+			   .wave = x->wave->in_group, .lane = (u8)winner, .pc = pc },
+	};
+
+	strict_report(x->usc->strict, &finding);
+}
+
+/* Return the lanes, of some, whose register is that of a lane, and whose value is another one. */
+static u32 clashing_lanes(const u32 *index, const u32 *row, u32 lane, u32 lanes)
+{
+	u32 found = 0;
+
+	for (; lanes; lanes &= lanes - 1) {
+		const u32 l = (u32)__builtin_ctz(lanes);
+
+		if (index[l] == index[lane] && row[l] != row[lane])
+			found |= 1u << l;
+	}
+	return found;
+}
+
+/*
+ * Report lanes whose value is lost since a higher one has written the same register; the first of
+ * them only. The results are still in the rows from which they were written.
+ */
+static void find_clash(const struct exec *x, const struct usc_insn *i,
+		       const struct usc_watch_step *s)
+{
+	const struct usc_lookup *l = exec_lookup(x, i, USC_DST);
+	const u32 *row = exec_operand(x, i, USC_DST);
+
+	for (u32 n = 0; n < l->count; n++, row += USC_ROW_WORDS) {
+		for (u32 lane = PUMICE_LANES - 1; lane; lane--) {
+			const u32 below = s->scatter & ((1u << lane) - 1);
+			const u32 lost = s->scatter >> lane & 1 ?
+						 clashing_lanes(s->index, row, lane, below) : 0;
+			const u32 byte = l->offset + (s->index[lane] << (l->shift + l->dim)) +
+					 (n << l->shift);
+
+			if (!lost)
+				continue;
+			report_clash(x, i, place_of_word(x, l->base, byte / sizeof(u32)),
+				     (u32)__builtin_ctz(lost), lane);
+			return;
+		}
+	}
+}
+
 /* ------------------------------------------------------------------- local memory */
 
 void usc_watch_end(struct exec *x, const struct usc_insn *i, const struct usc_watch_step *s)
@@ -393,6 +494,8 @@ void usc_watch_end(struct exec *x, const struct usc_insn *i, const struct usc_wa
 		.atomic = s->access.load && s->access.store,
 	};
 
+	if (s->scatter)
+		find_clash(x, i, s);
 	if (is_fence(i)) {
 		usc_watch_fence(x->usc->watch, group, wave);
 		fence_memory(x, i, g);
