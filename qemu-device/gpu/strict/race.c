@@ -15,8 +15,8 @@
  *   the last fence that it is after.
  *
  * The shadow has the last write and two reads of each word of four bytes, with the bytes that these
- * are of, in blocks of 64 bytes. Which block is replaced does not depend on addresses of the host:
- * it is the one that was accessed first longest ago.
+ * are of, in blocks of 64 bytes. When no more blocks can be used, a new one replaces the one that
+ * was accessed first longest ago, at any address of the host.
  *
  * Limits, in which a race is not found: bytes of replaced blocks, accesses of work-groups before
  * the last RACE_GROUPS, of jobs before the last RACE_JOBS, before the last RACE_EVENTS fences of
