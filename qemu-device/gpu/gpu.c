@@ -287,6 +287,7 @@ static void cdm_ended(void *opaque, enum dm_end end)
 
 	gpu_trace(gpu, PUMICE_TRACE_CDM_END, s->fault.fault, s->done,
 		  end == DM_SWITCHED);
+	race_job_end(gpu->strict.race, PUMICE_WAVE_MASTER_CDM);
 	if (end == DM_FAULT)
 		gpu_log_fault(gpu, "compute", &s->fault);
 	gpu_raise_end(gpu, PUMICE_INJECT_WHERE_CDM, event[end]);
@@ -681,7 +682,7 @@ struct pumice_gpu *pumice_gpu_create(const struct pumice_gpu_config *config,
 		checked.slot_registers == PUMICE_NO_REGISTERS ? 0 : checked.slot_registers;
 	gpu->clock_base = ops->now(opaque);
 	inject_init(&gpu->inject);
-	strict_init(&gpu->strict, notify_finding, gpu);
+	strict_init(&gpu->strict, &gpu->mmu, notify_finding, gpu);
 	gpu->mmu.map = &gpu->mem;
 	gpu->mmu.oses = gpu->config.oses;
 	gpu->mmu.inject = &gpu->inject;

@@ -41,6 +41,7 @@
 #include "ptla/ptla.h"
 #include "pumice_gpu.h"
 #include "rdm/rdm.h"
+#include "strict/race.h"
 #include "strict/strict.h"
 #include "trace/trace.h"
 #include "usc/usc.h"

@@ -101,6 +101,9 @@ static void cache_op(void *opaque, const struct mmu_cache_op *op)
 	u32 usc = op->usc == MMU_ALL_USCS ? 0 : op->usc;
 	const u32 end = each ? gpu->config.cores * gpu->config.uscs_per_core : usc + 1;
 
+	/* A data master: a command that has waited for the work before it. */
+	if (op->usc == MMU_ALL_USCS && op->ctx < PUMICE_MMU_CONTEXTS)
+		race_job_orders(gpu->strict.race, op->ctx);
 	for (; usc < end; usc++) {
 		switch (op->kind) {
 		case MMU_CACHE_FENCE:
@@ -144,9 +147,12 @@ static int set_hierarchy(struct pumice_gpu *gpu, bool detailed)
 /* Begin to detect errors, or end it; parked. Findings are kept. */
 static int set_strict(struct pumice_gpu *gpu, bool strict)
 {
-	int ret = 0;
+	struct race *race = strict ? race_create() : NULL;
+	int ret = strict && !race ? -ENOMEM : 0;
 	u32 n;
 
+	race_destroy(gpu->strict.race);
+	gpu->strict.race = race;
 	for (n = 0; n < gpu->uscs && !ret; n++)
 		ret = usc_set_strict(gpu->usc[n], strict ? &gpu->strict : NULL);
 	/* Out of memory for one of them: the others report errors no longer, and need less. */
@@ -245,6 +251,22 @@ bool pumice_gpu_finding(struct pumice_gpu *gpu, unsigned int number,
 		return false;
 	strict_describe(&finding, text);
 	return true;
+}
+
+bool pumice_gpu_finding_of(struct pumice_gpu *gpu, unsigned int os, unsigned int number,
+			   char text[PUMICE_FINDING_BYTES])
+{
+	struct strict_finding finding;
+
+	if (!strict_get_of(&gpu->strict, os, number, &finding))
+		return false;
+	strict_describe(&finding, text);
+	return true;
+}
+
+unsigned int pumice_gpu_findings_clears(struct pumice_gpu *gpu)
+{
+	return strict_clears(&gpu->strict);
 }
 
 uint64_t pumice_gpu_findings_lost(struct pumice_gpu *gpu)

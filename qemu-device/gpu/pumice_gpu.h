@@ -211,6 +211,11 @@ const char *pumice_gpu_mode(struct pumice_gpu *gpu);
  */
 bool pumice_gpu_finding(struct pumice_gpu *gpu, unsigned int number,
 			char text[PUMICE_FINDING_BYTES]);
+/* The same, of those of virtual GPU os. */
+bool pumice_gpu_finding_of(struct pumice_gpu *gpu, unsigned int os, unsigned int number,
+			   char text[PUMICE_FINDING_BYTES]);
+/* Return how often all findings were dropped: then they are numbered from 0 again. Any thread. */
+unsigned int pumice_gpu_findings_clears(struct pumice_gpu *gpu);
 /* Return the number of further findings, for which there was no room. Any thread. */
 uint64_t pumice_gpu_findings_lost(struct pumice_gpu *gpu);
 

@@ -37,7 +37,7 @@ static void report(u32 pc, u64 addr)
 static void set_up(void)
 {
 	notified = 0;
-	strict_init(&strict, notify, &strict);
+	strict_init(&strict, NULL, notify, &strict);
 }
 
 static void an_error_of_the_same_instruction_is_one_finding(void **state)
@@ -78,6 +78,73 @@ static void findings_without_room_are_counted(void **state)
 	strict_destroy(&strict);
 }
 
+/* A virtual GPU with many errors leaves room for those of others, and for their texts. */
+static void each_virtual_gpu_has_a_quota_of_its_own(void **state)
+{
+	static struct mmu mmu = { .oses = 4 };
+	const u32 quota = STRICT_FINDINGS / 4;
+	struct strict_finding f = { .kind = PUMICE_FINDING_LOCAL_RACE, .ctx = 2 };
+	char text[STRICT_TEXT_BYTES];
+
+	(void)state;
+	notified = 0;
+	strict_init(&strict, &mmu, notify, &strict);
+	atomic_store(&mmu.ctx[2], PUMICE_FIELD_PREP(PUMICE_MMU_CTX__OS, 1ull));
+	atomic_store(&mmu.ctx[3], PUMICE_FIELD_PREP(PUMICE_MMU_CTX__OS, 3ull));
+	for (f.pc = 0; f.pc < quota + 2; f.pc++)
+		strict_report(&strict, &f);
+	assert_int_equal(strict_count(&strict), quota);
+	assert_int_equal(strict_lost(&strict), 2);
+	f.ctx = 3;
+	f.pc = 9;
+	strict_report(&strict, &f);
+	assert_true(strict_get_of(&strict, 3, 0, &f));
+	assert_int_equal(f.pc, 9);
+	strict_describe(&f, text);
+	assert_non_null(strstr(text, ",\"virtual_gpu\":3,\"context\":3,"));
+	assert_false(strict_get_of(&strict, 3, 1, &f));
+	assert_true(strict_get_of(&strict, 1, quota - 1, &f));
+	assert_int_equal(f.pc, quota - 1);
+	assert_false(strict_get_of(&strict, 0, 0, &f));
+	strict_clear(&strict);
+	strict_report(&strict, &f);
+	assert_int_equal(strict_count(&strict), 1);
+	strict_destroy(&strict);
+}
+
+/* A context that is assigned again, with a program at the usual address. */
+static void an_error_of_another_virtual_gpu_is_another_finding(void **state)
+{
+	static struct mmu mmu = { .oses = 2 };
+	const struct strict_finding f = { .kind = PUMICE_FINDING_LOCAL_RACE, .ctx = 2 };
+
+	(void)state;
+	notified = 0;
+	strict_init(&strict, &mmu, notify, &strict);
+	strict_report(&strict, &f);
+	atomic_store(&mmu.ctx[2], PUMICE_FIELD_PREP(PUMICE_MMU_CTX__OS, 1ull));
+	strict_report(&strict, &f);
+	assert_int_equal(strict_count(&strict), 2);
+	strict_destroy(&strict);
+}
+
+/* All programs of a virtual GPU fault after its reset, also those without errors. */
+static void a_reset_virtual_gpu_has_no_unmapped_addresses(void **state)
+{
+	static struct mmu mmu = { .oses = 2 };
+	const struct strict_finding f = { .kind = PUMICE_FINDING_UNMAPPED, .ctx = 2 };
+
+	(void)state;
+	strict_init(&strict, &mmu, NULL, NULL);
+	atomic_store(&mmu.ctx[2], PUMICE_FIELD_PREP(PUMICE_MMU_CTX__OS, 1ull));
+	strict_report(&strict, &f);
+	assert_int_equal(strict_count(&strict), 0);
+	atomic_store(&mmu.part[1], PUMICE_OS_CATALOGUE__ENABLE__MASK);
+	strict_report(&strict, &f);
+	assert_int_equal(strict_count(&strict), 1);
+	strict_destroy(&strict);
+}
+
 /* Two waves store to one word, at line 5. */
 static const char race[] = ".group 64, 1, 1\n"
 			   ".local 16\n"
@@ -86,7 +153,7 @@ static const char race[] = ".group 64, 1, 1\n"
 			   "local_store32 [one], r1, r1\n"
 			   "end\n";
 
-static const char *program = race;
+static const char *program = race, *name = "race.pasm";
 static u32 groups = 1;
 
 /* Run the program in a device, and get its first finding. */
@@ -105,7 +172,7 @@ static int run_race(const char *device, char *text, size_t bytes)
 	assert_int_equal(pumice_vm_create(dev, &vm), 0);
 	assert_int_equal(pumice_context_create(vm, PUMICE_PRIORITY_NORMAL, &context), 0);
 	assert_int_equal(pumice_stream_create(vm, 65536, &stream), 0);
-	assert_int_equal(pumice_kernel_assemble(vm, "race.pasm", program, &kernel), 0);
+	assert_int_equal(pumice_kernel_assemble(vm, name, program, &kernel), 0);
 	pumice_dispatch_init(&dispatch, kernel);
 	dispatch.groups[0] = groups;
 	assert_int_equal(pumice_stream_dispatch(stream, &dispatch), 0);
@@ -153,6 +220,47 @@ static void a_group_has_no_history(void **state)
 				      sizeof(text)), 0);
 	program = race;
 	groups = 1;
+}
+
+/* Barriers of the first groups do not order waves of the last one, which has the race. */
+static void order_of_earlier_groups_does_not_count(void **state)
+{
+	char text[TEXT_BYTES];
+
+	(void)state;
+	program = ".group 64, 1, 1\n"
+		  ".local 16\n"
+		  ".input sh3, group_x\n"
+		  "mov r2, [one], sh3\n"
+		  "eq.u32 r2, r2, 1999\n"
+		  "mov r1, [one], 0\n"
+		  "brnz last, r2[0]\n"
+		  "barrier\n"
+		  "barrier\n"
+		  "barrier\n"
+		  "jump done\n"
+		  "last:\n"
+		  "local_store32 [one], r1, r1\n"
+		  "done:\n"
+		  "end\n";
+	groups = 2000;
+	assert_int_equal(run_race("inproc:cores=1,ram=64,threads=0,mode=strict", text,
+				  sizeof(text)), 0);
+	assert_non_null(strstr(text, "{\"finding\":\"local-race\""));
+	program = race;
+	groups = 1;
+}
+
+static void a_name_of_a_file_is_escaped(void **state)
+{
+	char text[TEXT_BYTES];
+
+	(void)state;
+	name = "a \"b\" \\c \xc3\xa9.pasm";
+	assert_int_equal(run_race("inproc:cores=1,ram=64,threads=0,mode=strict", text,
+				  sizeof(text)), 0);
+	assert_non_null(strstr(text, "\"source\":\"a \\\"b\\\" \\\\c \xc3\xa9.pasm:5\"}"));
+	name = "race.pasm";
 }
 
 static void other_modes_have_no_finding(void **state)
@@ -211,8 +319,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_error_of_the_same_instruction_is_one_finding),
 		cmocka_unit_test(findings_without_room_are_counted),
+		cmocka_unit_test(each_virtual_gpu_has_a_quota_of_its_own),
+		cmocka_unit_test(an_error_of_another_virtual_gpu_is_another_finding),
+		cmocka_unit_test(a_reset_virtual_gpu_has_no_unmapped_addresses),
 		cmocka_unit_test(a_finding_has_the_line_of_its_program),
 		cmocka_unit_test(a_group_has_no_history),
+		cmocka_unit_test(order_of_earlier_groups_does_not_count),
+		cmocka_unit_test(a_name_of_a_file_is_escaped),
 		cmocka_unit_test(other_modes_have_no_finding),
 		cmocka_unit_test(threads_find_the_same),
 		cmocka_unit_test(findings_are_written_to_the_file),

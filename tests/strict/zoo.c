@@ -12,11 +12,12 @@
 #include "zoo.h"
 
 /* Mode strict implies late data, whichever mode of these is chosen. */
-#define DEVICE		"inproc:cores=1,ram=64,threads=0,mode=strict,late=early"
+#define DEVICE		"inproc:cores=%u,ram=64,threads=0,mode=strict,late=early"
 #define TEXT_BYTES	4096u
 #define PREAMBLE \
-	".group 64, 1, 1\n" \
+	".group %u, 1, 1\n" \
 	".local 512\n" \
+	".input sh4, group_x\n" \
 	"mov sh0, %#x\n" \
 	"mov sh1, %#x\n" \
 	"mov sh2, %#x\n" \
@@ -42,12 +43,14 @@ static void require(const struct fixture *f, int err, const char *what)
 	exit(1);
 }
 
-static void set_up(struct fixture *f)
+static void set_up(struct fixture *f, const struct zoo_error *e)
 {
+	char device[128];
 	struct pumice_bind bind = { .size = 4096, .flags = PUMICE_BIND_READONLY };
 
 	*f = (struct fixture){ 0 };
-	require(f, pumice_device_open(DEVICE, &f->dev, NULL, 0), "device");
+	snprintf(device, sizeof(device), DEVICE, e->cores ? e->cores : 1);
+	require(f, pumice_device_open(device, &f->dev, NULL, 0), "device");
 	require(f, pumice_vm_create(f->dev, &f->vm), "vm");
 	require(f, pumice_context_create(f->vm, PUMICE_PRIORITY_NORMAL, &f->context), "context");
 	require(f, pumice_stream_create(f->vm, 65536, &f->stream), "stream");
@@ -67,22 +70,37 @@ static void tear_down(struct fixture *f)
 	pumice_device_close(f->dev);
 }
 
+/* Launch a kernel as often as an error requires, perhaps with fences in between. */
+static void launch(struct fixture *f, const struct zoo_error *e, struct pumice_kernel *kernel,
+		   bool fences)
+{
+	struct pumice_dispatch dispatch;
+	uint32_t n;
+
+	pumice_dispatch_init(&dispatch, kernel);
+	dispatch.groups[0] = e->groups ? e->groups : 1;
+	for (n = 0; !n || n < e->launches; n++) {
+		if (n && fences)
+			require(f, pumice_stream_fence(f->stream), "fence");
+		require(f, pumice_stream_dispatch(f->stream, &dispatch), "dispatch");
+	}
+}
+
 /* Run a program with these lines in its place; whether the job faults does not matter. */
-static void run(struct fixture *f, const struct zoo_error *e, const char *lines)
+static void run(struct fixture *f, const struct zoo_error *e, const char *lines, bool fences)
 {
 	char body[TEXT_BYTES], text[2 * TEXT_BYTES];
-	struct pumice_dispatch dispatch;
 	struct pumice_kernel *kernel;
 	uint64_t start;
 	const char *at = strstr(e->program, "%s");
 
 	snprintf(body, sizeof(body), "%.*s%s%s", (int)(at - e->program), e->program, lines, at + 2);
-	snprintf(text, sizeof(text), PREAMBLE "%send\n", (unsigned int)f->buffer.va,
+	snprintf(text, sizeof(text), PREAMBLE "%send\n", e->instances ? e->instances : 64u,
+		 (unsigned int)f->buffer.va,
 		 (unsigned int)(f->buffer.va >> 32), (unsigned int)f->read_only,
 		 (unsigned int)(f->read_only >> 32), body);
 	require(f, pumice_kernel_assemble(f->vm, e->name, text, &kernel), e->name);
-	pumice_dispatch_init(&dispatch, kernel);
-	require(f, pumice_stream_dispatch(f->stream, &dispatch), "dispatch");
+	launch(f, e, kernel, fences);
 	require(f, pumice_stream_end(f->stream, &start), "stream");
 	pumice_context_run(f->context, start, PUMICE_FOREVER, NULL);
 	pumice_kernel_destroy(kernel);
@@ -94,8 +112,8 @@ static bool right_has_none(const struct zoo_error *e, char *finding)
 	struct fixture f;
 	bool none;
 
-	set_up(&f);
-	run(&f, e, e->right);
+	set_up(&f, e);
+	run(&f, e, e->right, true);
 	none = pumice_finding_get(f.dev, 0, finding, TEXT_BYTES);
 	tear_down(&f);
 	return none;
@@ -130,30 +148,39 @@ static bool wrong_is_found(const struct zoo_error *e, char *finding)
 	struct fixture f;
 	bool found;
 
-	set_up(&f);
-	run(&f, e, e->wrong);
+	set_up(&f, e);
+	run(&f, e, e->wrong, false);
 	finding[0] = '\0';
 	found = !pumice_finding_get(f.dev, 0, finding, TEXT_BYTES) && is_expected(e, finding);
 	tear_down(&f);
 	return found;
 }
 
+/* Run both programs of a seeded error, and print a line; returns whether it passes. */
+static bool check(const struct zoo_error *e)
+{
+	static uint32_t number;
+	char finding[TEXT_BYTES];
+	const bool none = right_has_none(e, finding);
+	bool ok;
+
+	if (!none)
+		printf("# the right program has a finding: %s\n", finding);
+	ok = wrong_is_found(e, finding) && none;
+	printf("# %s\n%sok %u - %s\n", finding, ok ? "" : "not ", ++number, e->name);
+	return ok;
+}
+
 int main(void)
 {
-	char finding[TEXT_BYTES];
 	uint32_t n, failed = 0;
 
-	printf("1..%u\n", zoo_error_count);
-	for (n = 0; n < zoo_error_count; n++) {
-		const struct zoo_error *e = &zoo_errors[n];
-		const bool none = right_has_none(e, finding);
-		bool ok;
-
-		if (!none)
-			printf("# the right program has a finding: %s\n", finding);
-		ok = wrong_is_found(e, finding) && none;
-		printf("# %s\n%sok %u - %s\n", finding, ok ? "" : "not ", n + 1, e->name);
-		failed += !ok;
-	}
+	printf("1..%u\n", zoo_error_count + zoo_wave_count + zoo_memory_count);
+	for (n = 0; n < zoo_error_count; n++)
+		failed += !check(&zoo_errors[n]);
+	for (n = 0; n < zoo_wave_count; n++)
+		failed += !check(&zoo_waves[n]);
+	for (n = 0; n < zoo_memory_count; n++)
+		failed += !check(&zoo_memory[n]);
 	return failed != 0;
 }

@@ -16,9 +16,14 @@ struct zoo_error {
 	/* The first finding of the wrong program; of its text the words of the place. */
 	const char *finding, *place;
 	uint32_t instruction, other;
+	uint32_t instances;	/* of a work-group; 0: 64, two waves */
+	uint32_t groups;	/* of a launch; 0: 1. sh4 is the number of the work-group */
+	uint32_t launches;	/* 0: 1; the right program has fences between them, if it has no
+				 * other lines than the wrong one */
+	uint32_t cores;		/* 0: 1 */
 };
 
-extern const struct zoo_error zoo_errors[];
-extern const uint32_t zoo_error_count;
+extern const struct zoo_error zoo_errors[], zoo_waves[], zoo_memory[];
+extern const uint32_t zoo_error_count, zoo_wave_count, zoo_memory_count;
 
 #endif

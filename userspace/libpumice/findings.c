@@ -22,6 +22,7 @@
 
 #define FINDINGS_VARIABLE	"PUMICE_FINDINGS"
 #define TEXT_BYTES		2048u
+#define SOURCE_BYTES		1024u	/* of the member with a file and a line */
 
 /* Get the number after a key of a finding's text; returns false if it has none. */
 static bool get_number(const char *text, const char *key, int base, u64 *value)
@@ -33,18 +34,37 @@ static bool get_number(const char *text, const char *key, int base, u64 *value)
 	return at;
 }
 
+/*
+ * Write the name of a file as part of a JSON text, with an end; one without room is cut. Names in
+ * programs have no control characters; bytes that are not ASCII are those of UTF-8 in both.
+ */
+static void escape(const char *from, char *to, size_t bytes)
+{
+	const char *const end = to + bytes;
+
+	for (; *from && end - to > 2; from++) {
+		if (*from == '"' || *from == '\\')
+			*to++ = '\\';
+		*to++ = *from;
+	}
+	*to = '\0';
+}
+
 /* Describe the line of an instruction of a VM's program; returns whether it has the program. */
 static bool describe_line(struct pumice_vm *vm, u64 code, u32 insn, char *text, size_t bytes)
 {
 	struct pumice_source_line line[PUMICE_SOURCE_DEPTH];
 	u32 count = PUMICE_SOURCE_DEPTH;
 	const struct pumice_kernel *k;
+	char file[SOURCE_BYTES / 2];
 
 	pthread_mutex_lock(&vm->lock);
 	for (k = vm->kernels; k && k->code_va != code; k = k->next)
 		;
-	if (k && !pumice_program_get_lines(k->program, insn, line, &count))
-		snprintf(text, bytes, ",\"source\":\"%s:%u\"", line[0].file, line[0].line);
+	if (k && !pumice_program_get_lines(k->program, insn, line, &count)) {
+		escape(line[0].file, file, sizeof(file));
+		snprintf(text, bytes, ",\"source\":\"%s:%u\"", file, line[0].line);
+	}
 	pthread_mutex_unlock(&vm->lock);
 	return k;
 }
@@ -68,15 +88,14 @@ static void describe_source(struct pumice_device *dev, const char *finding, char
 	for (vm = dev->vms; vm; vm = vm->next)
 		found += describe_line(vm, code, (u32)insn, text, bytes);
 	pthread_mutex_unlock(&dev->vms_lock);
-	/* A name of a file that would need escapes is not described. */
-	if (found != 1 || strchr(text, '\\') || strlen(text) + 1 == bytes)
+	if (found != 1)
 		text[0] = '\0';
 }
 
 /* As pumice_finding_get(), but the thread's error text remains. */
 static int get(struct pumice_device *dev, u32 number, char *text, size_t bytes)
 {
-	char finding[TEXT_BYTES], source[512];
+	char finding[TEXT_BYTES], source[SOURCE_BYTES];
 	int err;
 
 	if (!dev->ops->finding)
@@ -120,10 +139,15 @@ void findings_write(struct pumice_device *dev)
 	const char *name = getenv(FINDINGS_VARIABLE);
 	FILE *file = NULL;
 	char text[TEXT_BYTES];
+	u32 clears;
 
-	if (!name || !*name)
+	if (!name || !*name || !dev->ops->findings_clears)
 		return;
 	pthread_mutex_lock(&dev->findings_lock);
+	clears = dev->ops->findings_clears(dev);
+	if (clears != dev->findings_clears)
+		dev->findings_written = 0;
+	dev->findings_clears = clears;
 	while (!get(dev, dev->findings_written, text, sizeof(text))) {
 		if (!file)
 			file = fopen(name, "a");

@@ -120,12 +120,14 @@ struct backend_ops {
 	/* Read the values of a row of HIER_SELECT that exists. */
 	int (*hierarchy_row)(struct pumice_device *dev, u32 row, u64 *value);
 	/*
-	 * Get a finding of mode strict as a JSON object; -ENOENT past the last; no error text. NULL
-	 * where the library has no findings.
+	 * Get a finding of mode strict as a JSON object, of those of this device; -ENOENT past the
+	 * last; no error text. NULL where the library has no findings.
 	 */
 	int (*finding)(struct pumice_device *dev, u32 number, char *text, size_t bytes);
 	/* Get the name of the GPU's mode. NULL where the library cannot read it. */
 	const char *(*mode)(struct pumice_device *dev);
+	/* Return how often all findings were dropped; exists if finding does. */
+	u32 (*findings_clears)(struct pumice_device *dev);
 
 	int (*trace_open)(struct pumice_device *dev, u32 entries, struct pumice_trace **trace);
 	/* Read one more record, or clear *have. @lost: incremented */
@@ -165,8 +167,9 @@ struct pumice_device {
 	struct warnings warnings;
 
 	/* findings.c */
-	pthread_mutex_t findings_lock;	/* protects findings_written; vms_lock nests inside */
-	u32 findings_written;		/* to the file */
+	pthread_mutex_t findings_lock;	/* protects the rest; vms_lock nests inside */
+	u32 findings_written;		/* to the file, since they were dropped last */
+	u32 findings_clears;		/* how often they were dropped before */
 };
 
 /* Write the mode of a GPU that has been opened to the file that PUMICE_FINDINGS names, if any. */

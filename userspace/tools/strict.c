@@ -23,18 +23,32 @@
 #define EXIT_FINDINGS	3
 #define EXIT_NOT_RUN	127	/* as of a shell */
 
+/* Copy a string's characters up to its closing quote. */
+static void get_string(const char *at, char *value)
+{
+	size_t used = 0;
+
+	for (; *at && *at != '"' && used + 1 < VALUE_BYTES; at++) {
+		if (*at == '\\' && at[1])
+			at++;
+		value[used++] = *at;
+	}
+	value[used] = '\0';
+}
+
 /* Get the value of a member of an object, without quotes; returns false if it has none. */
 static bool get(const char *object, const char *key, char *value)
 {
 	const char *at = strstr(object, key);
-	size_t bytes;
 
 	value[0] = '\0';
 	if (!at)
 		return false;
 	at += strlen(key);
-	bytes = *at == '"' ? strcspn(++at, "\"") : strcspn(at, ",}");
-	snprintf(value, VALUE_BYTES, "%.*s", (int)bytes, at);
+	if (*at == '"')
+		get_string(at + 1, value);
+	else
+		snprintf(value, VALUE_BYTES, "%.*s", (int)strcspn(at, ",}"), at);
 	return true;
 }
 
@@ -68,12 +82,18 @@ static void print_finding(const char *line, unsigned int number)
 	if (get(line, "\"lane\":", value) && (!other || strstr(line, "\"lane\":") < other))
 		printf(", lane %s", value);
 	print_member(line, "\"usc\":", ", USC ");
+	if (get(line, "\"virtual_gpu\":", value) && strcmp(value, "0"))
+		printf(", virtual GPU %s", value);
 	print_member(line, "\"context\":", ", context ");
 	if (other) {
 		print_member(other, "\"access\":", "\n   other side: ");
 		print_member(other, "\"instruction\":", " at instruction ");
 		print_member(other, "\"wave\":", ", wave ");
 		print_member(other, "\"lane\":", ", lane ");
+		print_member(other, "\"program\":", ", of the program at ");
+		print_member(other, "\"usc\":", ", USC ");
+		if (get(other, "\"same_job\":", value))
+			printf(", of %s", strcmp(value, "true") ? "another job" : "the same job");
 	}
 	print_member(line, "\"omitted\":", "\n   ");
 	if (get(line, "\"times\":", value) && strcmp(value, "1"))

@@ -8,10 +8,13 @@
 
 #include "pumice_formats.h"
 #include "pumice_names.h"
+#include "race.h"
 
-void strict_init(struct strict *strict, strict_notify_fn *notify, void *opaque)
+void strict_init(struct strict *strict, const struct mmu *mmu, strict_notify_fn *notify,
+		 void *opaque)
 {
 	memset(strict, 0, sizeof(*strict));
+	strict->mmu = mmu;
 	strict->notify = notify;
 	strict->opaque = opaque;
 	pthread_mutex_init(&strict->lock, NULL);
@@ -19,6 +22,7 @@ void strict_init(struct strict *strict, strict_notify_fn *notify, void *opaque)
 
 void strict_destroy(struct strict *strict)
 {
+	race_destroy(strict->race);
 	pthread_mutex_destroy(&strict->lock);
 }
 
@@ -26,16 +30,45 @@ void strict_clear(struct strict *strict)
 {
 	pthread_mutex_lock(&strict->lock);
 	strict->count = 0;
+	memset(strict->count_of, 0, sizeof(strict->count_of));
 	strict->lost = 0;
+	strict->clears++;
 	pthread_mutex_unlock(&strict->lock);
 }
 
 /* Return whether two findings are the same error: of the same instructions, at any address. */
 static bool is_same(const struct strict_finding *a, const struct strict_finding *b)
 {
-	return a->kind == b->kind && a->ctx == b->ctx && a->code == b->code && a->pc == b->pc &&
+	return a->kind == b->kind && a->os == b->os && a->ctx == b->ctx && a->code == b->code &&
+	       a->pc == b->pc &&
 	       a->other.known == b->other.known && a->other.pc == b->other.pc &&
-	       a->other.write == b->other.write;
+	       a->other.code == b->other.code && a->other.write == b->other.write;
+}
+
+/* Return the virtual GPU whose program an error is of. */
+static u8 os_of(const struct mmu *mmu, const struct strict_finding *f)
+{
+	u64 os;
+
+	if (!mmu)
+		return 0;
+	if (f->ctx)
+		return (u8)PUMICE_FIELD_GET(PUMICE_MMU_CTX__OS, atomic_load(&mmu->ctx[f->ctx]));
+	os = mmu_part(mmu, f->code);
+	return os < PUMICE_OS_COUNT ? (u8)os : 0;
+}
+
+/* Return whether an error exists only because the memory of the virtual GPU is disabled. */
+static bool is_of_disabled(const struct mmu *mmu, const struct strict_finding *f)
+{
+	return f->os && f->kind == PUMICE_FINDING_UNMAPPED &&
+	       !(atomic_load(&mmu->part[f->os]) & PUMICE_OS_CATALOGUE__ENABLE__MASK);
+}
+
+/* Return how many findings of one virtual GPU are kept. */
+static u32 quota(const struct mmu *mmu)
+{
+	return STRICT_FINDINGS / (mmu && mmu->oses ? mmu->oses : 1);
 }
 
 /* Store a finding; returns whether it is new. Lock held. */
@@ -51,10 +84,11 @@ static bool store(struct strict *strict, const struct strict_finding *finding)
 		f->times += f->times != UINT32_MAX;
 		return false;
 	}
-	if (strict->count == STRICT_FINDINGS) {
+	if (strict->count_of[finding->os] == quota(strict->mmu)) {
 		strict->lost++;
 		return false;
 	}
+	strict->count_of[finding->os]++;
 	f = &strict->finding[strict->count++];
 	*f = *finding;
 	f->times = 1;
@@ -68,8 +102,11 @@ void strict_report(struct strict *strict, const struct strict_finding *finding)
 	bool is_new;
 
 	first.times = 1;
+	first.os = os_of(strict->mmu, finding);
+	if (is_of_disabled(strict->mmu, &first))
+		return;
 	pthread_mutex_lock(&strict->lock);
-	is_new = store(strict, finding);
+	is_new = store(strict, &first);
 	pthread_mutex_unlock(&strict->lock);
 	if (!is_new || !strict->notify)
 		return;
@@ -87,6 +124,30 @@ bool strict_get(struct strict *strict, u32 number, struct strict_finding *findin
 		*finding = strict->finding[number];
 	pthread_mutex_unlock(&strict->lock);
 	return found;
+}
+
+bool strict_get_of(struct strict *strict, u32 os, u32 number, struct strict_finding *finding)
+{
+	bool found = false;
+	u32 n;
+
+	pthread_mutex_lock(&strict->lock);
+	for (n = 0; n < strict->count && !found; n++)
+		found = strict->finding[n].os == os && !number--;
+	if (found)
+		*finding = strict->finding[n - 1];
+	pthread_mutex_unlock(&strict->lock);
+	return found;
+}
+
+u32 strict_clears(struct strict *strict)
+{
+	u32 clears;
+
+	pthread_mutex_lock(&strict->lock);
+	clears = strict->clears;
+	pthread_mutex_unlock(&strict->lock);
+	return clears;
 }
 
 u32 strict_count(struct strict *strict)
@@ -189,6 +250,7 @@ static void put_place(struct text *t, const struct strict_finding *f)
 	switch (f->kind) {
 	case PUMICE_FINDING_LATE_DATA:
 	case PUMICE_FINDING_UNINITIALISED:
+	case PUMICE_FINDING_CLASH:
 		pumice_usc_late_unpack(&word, &late);
 		if (late.local)
 			put(t, ",\"local\":%u", late.place);
@@ -203,6 +265,7 @@ static void put_place(struct text *t, const struct strict_finding *f)
 		break;
 	case PUMICE_FINDING_READ_ONLY_STORE:
 	case PUMICE_FINDING_UNMAPPED:
+	case PUMICE_FINDING_GLOBAL_RACE:
 		put(t, ",\"va\":\"0x%llx\"", (unsigned long long)f->addr);
 		break;
 	default:
@@ -211,9 +274,9 @@ static void put_place(struct text *t, const struct strict_finding *f)
 }
 
 /* Return the action of the driver or program without which the error exists. */
-static const char *omission(u32 kind)
+static const char *omission(const struct strict_finding *f)
 {
-	switch (kind) {
+	switch (f->kind) {
 	case PUMICE_FINDING_LATE_DATA:
 		return "no wait for the signal between the access and this instruction";
 	case PUMICE_FINDING_LOCAL_RACE:
@@ -230,6 +293,12 @@ static const char *omission(u32 kind)
 		return "no allocation of this byte of local memory by the launch";
 	case PUMICE_FINDING_UNINITIALISED:
 		return "no write of this register or byte before it is read";
+	case PUMICE_FINDING_CLASH:
+		return "no index or mask that gives each of the lanes a register of its own";
+	case PUMICE_FINDING_GLOBAL_RACE:
+		return f->other.same_job ?
+			       "no barrier, fence or wait for launches between the other access and this one" :
+			       "no dependency between the jobs, and no fence between the accesses";
 	default:
 		return "";
 	}
@@ -242,6 +311,25 @@ static bool has_access(u32 kind)
 	       kind != PUMICE_FINDING_UNPAIRED_BARRIER && kind != PUMICE_FINDING_LOCAL_BOUNDS;
 }
 
+/* Put the other side of a finding. */
+static void put_other(struct text *t, const struct strict_finding *f)
+{
+	const struct strict_other *o = &f->other;
+
+	put(t, ",\"other\":{\"instruction\":%u,\"wave\":%u", o->pc, o->wave);
+	if (has_access(f->kind))
+		put(t, ",\"access\":\"%s\"",
+		    pumice_access_str(o->write ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ));
+	if (o->lane_known)
+		put(t, ",\"lane\":%u", o->lane);
+	if (o->job_known)
+		put(t, ",\"program\":\"0x%llx\",\"usc\":%u,\"master\":\"%s\","
+		    "\"job_context\":%u,\"job\":%u,\"same_job\":%s",
+		    (unsigned long long)o->code, o->usc, pumice_wave_master_str(o->master),
+		    (u32)o->tag, (u32)(o->tag >> 32), o->same_job ? "true" : "false");
+	put(t, "}");
+}
+
 void strict_describe(const struct strict_finding *f, char *text)
 {
 	struct text t = { .out = text };
@@ -251,21 +339,12 @@ void strict_describe(const struct strict_finding *f, char *text)
 	if (has_access(f->kind))
 		put(&t, ",\"access\":\"%s\"", pumice_access_str(f->access));
 	put_place(&t, f);
-	put(&t, ",\"context\":%u,\"program\":\"0x%llx\",\"instruction\":%u", f->ctx,
-	    (unsigned long long)f->code, f->pc);
+	put(&t, ",\"virtual_gpu\":%u,\"context\":%u,\"program\":\"0x%llx\",\"instruction\":%u",
+	    f->os, f->ctx, (unsigned long long)f->code, f->pc);
 	put(&t, ",\"usc\":%u,\"slot\":%u,\"wave\":%u", f->usc, f->slot, f->wave);
 	if (f->lane_known)
 		put(&t, ",\"lane\":%u", f->lane);
-	if (f->other.known) {
-		put(&t, ",\"other\":{\"instruction\":%u,\"wave\":%u", f->other.pc,
-		    f->other.wave);
-		if (has_access(f->kind))
-			put(&t, ",\"access\":\"%s\"",
-			    pumice_access_str(f->other.write ? PUMICE_ACCESS_WRITE :
-							       PUMICE_ACCESS_READ));
-		if (f->other.lane_known)
-			put(&t, ",\"lane\":%u", f->other.lane);
-		put(&t, "}");
-	}
-	put(&t, ",\"omitted\":\"%s\",\"times\":%u}", omission(f->kind), f->times);
+	if (f->other.known)
+		put_other(&t, f);
+	put(&t, ",\"omitted\":\"%s\",\"times\":%u}", omission(f), f->times);
 }

@@ -5,9 +5,11 @@
  * Source: the project's decision; no document describes it. Documentation/strict.rst lists the
  * kinds. Blocks detect errors and report them here; this file stores and describes them.
  *
- * Limits: STRICT_FINDINGS different findings are kept, those after them are counted as lost. An
- * error that is detected again, by the same instruction of the same program, is counted in the
- * first finding.
+ * Limits: STRICT_FINDINGS different findings are kept, an equal share of them for each active
+ * virtual GPU; those after them are counted as lost. An error that is detected again, by the same
+ * instruction of the same program of that virtual GPU, is counted in the first finding. A virtual
+ * GPU other than 0 whose memory is disabled has no finding of an unmapped address: all its programs
+ * fault then.
  */
 #ifndef PUMICE_GPU_STRICT_H
 #define PUMICE_GPU_STRICT_H
@@ -17,8 +19,11 @@
 #include <stddef.h>
 
 #include "../fault.h"
+#include "../mmu/mmu.h"
 #include "pumice_regs.h"
 #include "pumice_types.h"
+
+struct race;
 
 #define STRICT_FINDINGS 256u
 
@@ -33,6 +38,12 @@ struct strict_other {
 	u8 wave;	/* number in the work-group */
 	u8 lane;
 	u32 pc;
+	/* Of another work-group, perhaps of another job. */
+	bool job_known, same_job;
+	u8 master;	/* enum pumice_wave_master */
+	u16 usc;	/* over all cores */
+	u64 code;	/* GPU virtual address of its program */
+	u64 tag;	/* of its job: TAG of the data master */
 };
 
 struct strict_finding {
@@ -40,6 +51,7 @@ struct strict_finding {
 	u8 unit;	/* enum pumice_unit */
 	u8 access;	/* enum pumice_access */
 	u8 ctx;		/* MMU context */
+	u8 os;		/* virtual GPU; strict_report() sets it */
 	bool lane_known;
 	u8 slot, wave, lane;	/* wave: number in the work-group */
 	u16 usc;	/* over all cores */
@@ -54,21 +66,26 @@ struct strict_finding {
 typedef void strict_notify_fn(void *opaque, const char *text);
 
 struct strict {
+	struct race *race;	/* NULL in other modes; changes only while no unit runs */
+	const struct mmu *mmu;	/* its contexts belong to virtual GPUs; or NULL: all to 0 */
 	strict_notify_fn *notify;	/* or NULL */
 	void *opaque;
 
 	/* Guards the rest; a leaf. */
 	pthread_mutex_t lock;
 	u32 count;
+	u32 count_of[PUMICE_OS_COUNT];	/* by virtual GPU */
+	u32 clears;	/* times that all were dropped */
 	u64 lost;	/* different or repeated findings that had no room */
 	struct strict_finding finding[STRICT_FINDINGS];
 };
 
-void strict_init(struct strict *strict, strict_notify_fn *notify, void *opaque);
+void strict_init(struct strict *strict, const struct mmu *mmu, strict_notify_fn *notify,
+		 void *opaque);
 void strict_destroy(struct strict *strict);
 /* Drop all findings. Any thread. */
 void strict_clear(struct strict *strict);
-/* Store a finding; its member times is not used. Any thread, without the device lock. */
+/* Store a finding; its members times and os are not used. Any thread, without the device lock. */
 void strict_report(struct strict *strict, const struct strict_finding *finding);
 /*
  * Return the finding of a program's fault: its kind, or false for a fault that is none. wave:
@@ -77,6 +94,10 @@ void strict_report(struct strict *strict, const struct strict_finding *finding);
 bool strict_of_fault(const struct gpu_fault *fault, u32 wave, struct strict_finding *finding);
 /* Get a finding by its number, in the order of detection; false if there is none. Any thread. */
 bool strict_get(struct strict *strict, u32 number, struct strict_finding *finding);
+/* The same, of those of a virtual GPU. Any thread. */
+bool strict_get_of(struct strict *strict, u32 os, u32 number, struct strict_finding *finding);
+/* Return how often all findings were dropped. Any thread. */
+u32 strict_clears(struct strict *strict);
 /* Return the number of findings that are stored. Any thread. */
 u32 strict_count(struct strict *strict);
 /* Return the number of findings that had no room. Any thread. */

@@ -47,16 +47,20 @@ struct usc_requests {
 void usc_requests_begin(const struct exec *x, const struct usc_insn *i, struct usc_requests *r);
 void usc_requests_end(const struct exec *x, const struct usc_requests *r);
 
-/* watch.c: access of an instruction to local memory, by lane. */
+/* watch.c: access of an instruction to local memory, by lane, and to shared registers. */
 struct usc_watch_step {
 	struct usc_access access;
 	u32 lanes;	/* 0: it has none */
 	u32 offset[PUMICE_LANES];
+	u32 scatter;	/* lanes that write words of the common store by their indices */
+	u32 index[PUMICE_LANES];
 };
 
 /* Before an instruction runs, in mode strict; and when it is complete. */
 void usc_watch_begin(const struct exec *x, const struct usc_insn *i, struct usc_watch_step *s);
-void usc_watch_end(const struct exec *x, const struct usc_insn *i, const struct usc_watch_step *s);
+void usc_watch_end(struct exec *x, const struct usc_insn *i, const struct usc_watch_step *s);
+/* The same for its accesses to memory, in detailed modes, before usc_watch_end(). */
+void usc_watch_memory(struct exec *x, const struct usc_insn *i, const struct usc_requests *r);
 
 /* unset.c: an instruction that may use registers or local memory without a value. */
 struct usc_unset_origin {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Mode strict: races between waves of a work-group in local memory.
+ * Mode strict: races between waves of a work-group in local memory, and those that strict/race.c
+ * detects in memory; and lanes of an instruction that write one shared register.
  *
  * Source: document 002, "Control flow": the barrier orders accesses of different waves. Two
  * accesses of different waves to one byte are a race if one of them writes, not both are atomic,
@@ -12,7 +13,12 @@
  * next one of wave w, counted in synchronizations of v. For each byte the last write is stored, and
  * two reads.
  *
- * Limits: two lanes of one instruction do not race, because the highest lane takes precedence
+ * Clocks never restart: those of a work-group begin after all that exist. So accesses of earlier
+ * work-groups to the same local memory are recognised, and clocks of these order nothing.
+ *
+ * Limits: after 2^32 - 1 synchronizations of a USC work-groups are not watched any longer, and
+ * local memory for which there is no host memory is not watched.
+ * Two lanes of one instruction do not race, because the highest lane takes precedence
  * (hw/isa.xml). Of more than two unordered reads the last two are kept. Fences order all accesses
  * in the order in which they were executed, whichever variable connects them, so a race that they
  * hide by chance is not found. Work-group copies have no history: a missing wait for one is
@@ -24,20 +30,28 @@
 #include <string.h>
 
 #include "../number.h"
+#include "../strict/race.h"
 #include "../strict/strict.h"
 #include "minmax.h"
 #include "step.h"
 
 #define WATCH_READS 2u	/* of a byte that are kept */
 
+/* Local memory whose accesses are allocated together; a power of two. */
+#define WATCH_PAGE_SHIFT 10u
+#define WATCH_PAGE_BYTES (1u << WATCH_PAGE_SHIFT)
+
 /* An access of a wave; clock 0: there is none. */
 struct watch_access {
 	u32 clock;	/* of its wave */
-	u32 pc;
+	u16 pc;
 	u8 wave;	/* number in the group */
-	u8 lane;
-	bool atomic;
+	u8 lane : 5;
+	bool atomic : 1;
 };
+
+_Static_assert(sizeof(struct watch_access) == 8, "no padding");
+_Static_assert(USC_GROUP_WAVES <= 256 && PUMICE_LANES == 32, "numbers of waves and lanes");
 
 struct watch_byte {
 	struct watch_access write;
@@ -46,22 +60,37 @@ struct watch_byte {
 
 struct watch_group {
 	u32 waves;
+	u32 local_byte, local_bytes;	/* its local memory */
+	u32 first;	/* clocks from here on are of this group */
 	u32 clock[USC_GROUP_WAVES][USC_GROUP_WAVES];
 	u32 fence[USC_GROUP_WAVES];	/* accesses before the fences so far */
+	u32 number;	/* of struct race; 0: it has not accessed memory yet */
+	struct race_acquired acquired[USC_GROUP_WAVES];
 };
+
+_Static_assert(USC_GROUP_WAVES == RACE_WAVES, "waves of a work-group");
 
 struct usc_watch {
 	struct watch_group group[PUMICE_USC_TASKS];
-	struct watch_byte byte[];	/* of local memory */
+	u32 last;	/* the highest clock of any wave */
+	u32 pages;
+	struct watch_byte *page[];	/* of local memory; NULL: no access yet */
 };
 
 struct usc_watch *usc_watch_create(u32 local_bytes)
 {
-	return calloc(1, sizeof(struct usc_watch) + local_bytes * sizeof(struct watch_byte));
+	const u32 pages = (local_bytes + WATCH_PAGE_BYTES - 1) >> WATCH_PAGE_SHIFT;
+	struct usc_watch *watch = calloc(1, sizeof(*watch) + pages * sizeof(watch->page[0]));
+
+	if (watch)
+		watch->pages = pages;
+	return watch;
 }
 
 void usc_watch_destroy(struct usc_watch *watch)
 {
+	for (u32 n = 0; watch && n < watch->pages; n++)
+		free(watch->page[n]);
 	free(watch);
 }
 
@@ -70,19 +99,37 @@ void usc_watch_group_begin(struct usc_watch *watch, unsigned int group, u32 wave
 {
 	struct watch_group *g = &watch->group[group];
 
-	memset(&watch->byte[local_byte], 0, local_bytes * sizeof(watch->byte[0]));
-	memset(g, 0, sizeof(*g));
+	watch->last += watch->last != UINT32_MAX;
 	g->waves = waves;
+	g->local_byte = local_byte;
+	g->local_bytes = local_bytes;
+	g->first = watch->last;
+	g->number = 0;
+	memset(g->acquired, 0, sizeof(g->acquired));
 	for (u32 w = 0; w < waves; w++)
-		g->clock[w][w] = 1;
+		g->clock[w][w] = g->first;
+}
+
+/* A wave has synchronized: its later accesses have another clock. */
+static void advance(struct usc_watch *watch, struct watch_group *g, u32 wave)
+{
+	u32 *clock = &g->clock[wave][wave];
+
+	*clock += *clock != UINT32_MAX;
+	watch->last = max_u32(watch->last, *clock);
 }
 
 void usc_watch_meet(struct usc_watch *watch, unsigned int group, u32 waves)
 {
 	struct watch_group *g = &watch->group[group];
 	u32 all[USC_GROUP_WAVES] = { 0 }, left, v;
+	struct race_acquired acquired = { 0 };
 
 	for (left = waves; left; left &= left - 1) {
+		const struct race_acquired *of = &g->acquired[__builtin_ctz(left)];
+
+		acquired.core = max_u64(acquired.core, of->core);
+		acquired.device = max_u64(acquired.device, of->device);
 		for (v = 0; v < g->waves; v++)
 			all[v] = max_u32(all[v], g->clock[__builtin_ctz(left)][v]);
 	}
@@ -90,7 +137,8 @@ void usc_watch_meet(struct usc_watch *watch, unsigned int group, u32 waves)
 		const u32 w = (u32)__builtin_ctz(left);
 
 		memcpy(g->clock[w], all, sizeof(all));
-		g->clock[w][w]++;
+		g->acquired[w] = acquired;
+		advance(watch, g, w);
 	}
 }
 
@@ -102,13 +150,13 @@ void usc_watch_fence(struct usc_watch *watch, unsigned int group, u32 wave)
 		g->clock[wave][v] = max_u32(g->clock[wave][v], g->fence[v]);
 		g->fence[v] = g->clock[wave][v];
 	}
-	g->clock[wave][wave]++;
+	advance(watch, g, wave);
 }
 
 /* Return whether an earlier access and one of a wave are not ordered. */
 static bool is_unordered(const struct watch_group *g, const struct watch_access *before, u32 wave)
 {
-	return before->clock && before->wave != wave &&
+	return before->clock >= g->first && before->wave != wave &&
 	       g->clock[wave][before->wave] < before->clock;
 }
 
@@ -134,7 +182,7 @@ static void remember(const struct watch_group *g, struct watch_byte *byte,
 		*byte = (struct watch_byte){ .write = *a };
 		return;
 	}
-	if (byte->read[0].wave != a->wave && is_unordered(g, &byte->read[0], a->wave))
+	if (is_unordered(g, &byte->read[0], a->wave))
 		byte->read[1] = byte->read[0];
 	byte->read[0] = *a;
 }
@@ -162,18 +210,33 @@ static void report(const struct exec *x, const struct watch_access *a, bool writ
 	strict_report(x->usc->strict, &finding);
 }
 
+/* Return a byte of the USC's local memory, or NULL. An allocation is charged to the step. */
+static struct watch_byte *byte_of(struct exec *x, u32 at)
+{
+	struct watch_byte **page = &x->usc->watch->page[at >> WATCH_PAGE_SHIFT];
+
+	if (!*page) {
+		*page = calloc(WATCH_PAGE_BYTES, sizeof(**page));
+		x->slow++;
+	}
+	return *page ? &(*page)[at % WATCH_PAGE_BYTES] : NULL;
+}
+
 /* One lane's access to bytes from at on, in the group's local memory. */
-static void access_bytes(const struct exec *x, const struct usc_access *of,
+static void access_bytes(struct exec *x, const struct usc_access *of,
 			 const struct watch_access *a, u32 at)
 {
 	const unsigned int group = x->usc->task[x->wave->slot].group;
 	const struct watch_group *g = &x->usc->watch->group[group];
-	struct watch_byte *byte = &x->usc->watch->byte[x->usc->group[group].local_byte + at];
 	bool reported = false;
 
-	for (u32 n = 0; n < of->bytes; n++, byte++) {
-		const struct watch_access *other = find_race(g, byte, a, of->store);
+	for (u32 n = 0; n < of->bytes && g->first != UINT32_MAX; n++) {
+		struct watch_byte *byte = byte_of(x, g->local_byte + at + n);
+		const struct watch_access *other;
 
+		if (!byte)
+			continue;
+		other = find_race(g, byte, a, of->store);
 		if (other && !reported)
 			report(x, a, of->store, at + n, other, other == &byte->write);
 		reported |= other != NULL;
@@ -181,10 +244,25 @@ static void access_bytes(const struct exec *x, const struct usc_access *of,
 	}
 }
 
+/* Return the lanes that write words of the common store by their own indices. */
+static u32 scatter_lanes(const struct exec *x, const struct usc_insn *i, u32 *index)
+{
+	const struct usc_lookup *l;
+
+	if (!(i->lookups >> USC_DST & 1))
+		return 0;
+	l = exec_lookup(x, i, USC_DST);
+	if (l->kind != USC_LOOKUP_LANES)
+		return 0;
+	memcpy(index, x->base[USC_BASE_OWN] + l->index, PUMICE_LANES * sizeof(*index));
+	return i->masked && i->op != PUMICE_USC_OP_SELECT ? usc_active_lanes(x, i) : x->valid;
+}
+
 void usc_watch_begin(const struct exec *x, const struct usc_insn *i, struct usc_watch_step *s)
 {
 	u32 row[USC_ROW_WORDS];
 
+	s->scatter = scatter_lanes(x, i, s->index);
 	s->lanes = 0;
 	s->access = (struct usc_access){ 0 };
 	if (!usc_access_of(i, &s->access) || !s->access.local)
@@ -202,25 +280,232 @@ static bool is_fence(const struct usc_insn *i)
 	       i->op == PUMICE_USC_OP_CACHE_INVALIDATE_RANGE;
 }
 
-void usc_watch_end(const struct exec *x, const struct usc_insn *i, const struct usc_watch_step *s)
+/* ------------------------------------------------------------------- memory */
+
+/* Return the number of the wave's work-group in struct race. */
+static u32 race_number(const struct exec *x, struct watch_group *g)
+{
+	const struct race_group group = {
+		.master = (u8)usc_gfx_master(x->gfx), .ctx = x->ctx,
+		.core = (u8)x->usc->config.core, .usc = (u16)x->usc->config.number,
+		.code = x->code_addr,
+	};
+
+	if (!g->number)
+		g->number = race_group_begin(x->usc->strict->race, &group);
+	return g->number;
+}
+
+/* The wave has executed a fence of a scope beyond its work-group, after usc_watch_fence(). */
+static void fence_memory(const struct exec *x, const struct usc_insn *i, struct watch_group *g)
+{
+	if (i->func != PUMICE_USC_SCOPE_GROUP && x->usc->strict->race)
+		race_fence(x->usc->strict->race, race_number(x, g), g->fence,
+			   i->func != PUMICE_USC_SCOPE_CORE, &g->acquired[x->wave->in_group]);
+}
+
+static void report_memory(const struct exec *x, const struct race_access *a, u64 va,
+			  const struct race_other *other)
+{
+	const struct strict_finding finding = {
+		.kind = PUMICE_FINDING_GLOBAL_RACE,
+		.unit = PUMICE_UNIT_USC_DATA,
+		.access = a->write ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ,
+		.ctx = x->ctx,
+		.lane_known = true,
+		.slot = x->wave->slot,
+		.wave = a->wave,
+		.lane = a->lane,
+		.usc = (u16)x->usc->config.number,
+		.pc = a->pc,
+		.code = x->code_addr,
+		.addr = va,
+		.other = { .known = true, .write = other->write, .lane_known = true,
+			   .wave = other->wave, .lane = other->lane, .pc = other->pc,
+			   .job_known = true, .same_job = other->same_job,
+			   .master = other->group.master, .usc = other->group.usc,
+			   .code = other->group.code, .tag = other->tag },
+	};
+
+	strict_report(x->usc->strict, &finding);
+}
+
+/* The page of 4 KiB that was accessed last. */
+struct watch_page {
+	u64 number;
+	const u8 *host;
+};
+
+/* Return the host's address of memory that was accessed; NULL: a null page. */
+static const u8 *host_of(const struct exec *x, u64 va, bool write, struct watch_page *page)
+{
+	const u64 number = va >> MMU_GRAIN_SHIFT;
+	const u64 at = va & ((1u << MMU_GRAIN_SHIFT) - 1);
+
+	if (page->number != number) {
+		page->number = number;
+		page->host = mmu_probe(x->usc->config.mmu, x->ctx, va - at,
+				       write ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ);
+		if (page->host == mmu_zeros)
+			page->host = NULL;
+	}
+	return page->host ? page->host + at : NULL;
+}
+
+void usc_watch_memory(struct exec *x, const struct usc_insn *i, const struct usc_requests *r)
 {
 	const unsigned int group = x->usc->task[x->wave->slot].group;
+	struct watch_group *g = &x->usc->watch->group[group];
+	const u32 wave = x->wave->in_group;
+	struct watch_page page = { .number = UINT64_MAX };
+	struct race_access a = {
+		.wave = (u8)wave,
+		.write = r->store,
+		.atomic = r->atomic,
+		.compares = r->atomic && i->func == PUMICE_USC_ATOMIC_CMPXCHG,
+		.pc = (u32)(i - x->program->insn),
+		.clock = g->clock[wave][wave],
+		.before = g->clock[wave],
+		.acquired = g->acquired[wave],
+	};
+
+	if (!r->lanes || g->first == UINT32_MAX || !x->usc->strict->race)
+		return;
+	a.group = race_number(x, g);
+	for (u32 left = r->lanes; left; left &= left - 1) {
+		const u64 first = r->va[__builtin_ctz(left)], end = first + r->bytes;
+		bool reported = false;
+		u64 va, part;
+
+		a.lane = (u8)__builtin_ctz(left);
+		for (va = first; va < end; va += part) {
+			const u8 *host = host_of(x, va, r->store, &page);
+			struct race_other other;
+
+			part = min_u64(end - va, (1u << MMU_GRAIN_SHIFT) -
+				       (va & ((1u << MMU_GRAIN_SHIFT) - 1)));
+			if (!host || !race_access(x->usc->strict->race, &a, host, (u32)part,
+						  &other))
+				continue;
+			if (!reported)
+				report_memory(x, &a, va, &other);
+			reported = true;
+		}
+	}
+}
+
+/* ------------------------------------------------------------------- shared registers */
+
+/* Return the register of a word of the common store, as struct pumice_usc_late. */
+static u32 place_of_word(const struct exec *x, u32 base, u32 word)
+{
+	const u32 shared = x->program->limits.shared;
+	struct pumice_usc_operand reg = { .bank = PUMICE_USC_BANK_SH, .num = (u16)word };
+	struct pumice_usc_late late = { 0 };
+	u32 packed;
+
+	if (base == USC_BASE_COEFFS_ALT) {
+		reg.bank = PUMICE_USC_BANK_CFA;
+	} else if (word >= shared) {
+		reg.bank = PUMICE_USC_BANK_CF;
+		reg.num = (u16)(word - shared);
+	}
+	pumice_usc_operand_pack(&late.place, &reg);
+	pumice_usc_late_pack(&packed, &late);
+	return packed;
+}
+
+static void report_clash(const struct exec *x, const struct usc_insn *i, u32 place, u32 lane,
+			 u32 winner)
+{
+	const u32 pc = (u32)(i - x->program->insn);
+	const struct strict_finding finding = {
+		.kind = PUMICE_FINDING_CLASH,
+		.unit = PUMICE_UNIT_USC_DATA,
+		.access = PUMICE_ACCESS_WRITE,
+		.ctx = x->ctx,
+		.lane_known = true,
+		.slot = x->wave->slot,
+		.wave = x->wave->in_group,
+		.lane = (u8)lane,
+		.usc = (u16)x->usc->config.number,
+		.pc = pc,
+		.code = x->code_addr,
+		.addr = place,
+		.other = { .known = true, .write = true, .lane_known = true,
+			   .wave = x->wave->in_group, .lane = (u8)winner, .pc = pc },
+	};
+
+	strict_report(x->usc->strict, &finding);
+}
+
+/* Return the lanes, of some, whose register is that of a lane, and whose value is another one. */
+static u32 clashing_lanes(const u32 *index, const u32 *row, u32 lane, u32 lanes)
+{
+	u32 found = 0;
+
+	for (; lanes; lanes &= lanes - 1) {
+		const u32 l = (u32)__builtin_ctz(lanes);
+
+		if (index[l] == index[lane] && row[l] != row[lane])
+			found |= 1u << l;
+	}
+	return found;
+}
+
+/*
+ * Report lanes whose value is lost since a higher one has written the same register; the first of
+ * them only. The results are still in the rows from which they were written.
+ */
+static void find_clash(const struct exec *x, const struct usc_insn *i,
+		       const struct usc_watch_step *s)
+{
+	const struct usc_lookup *l = exec_lookup(x, i, USC_DST);
+	const u32 *row = exec_operand(x, i, USC_DST);
+
+	for (u32 n = 0; n < l->count; n++, row += USC_ROW_WORDS) {
+		for (u32 lane = PUMICE_LANES - 1; lane; lane--) {
+			const u32 below = s->scatter & ((1u << lane) - 1);
+			const u32 lost = s->scatter >> lane & 1 ?
+						 clashing_lanes(s->index, row, lane, below) : 0;
+			const u32 byte = l->offset + (s->index[lane] << (l->shift + l->dim)) +
+					 (n << l->shift);
+
+			if (!lost)
+				continue;
+			report_clash(x, i, place_of_word(x, l->base, byte / sizeof(u32)),
+				     (u32)__builtin_ctz(lost), lane);
+			return;
+		}
+	}
+}
+
+/* ------------------------------------------------------------------- local memory */
+
+void usc_watch_end(struct exec *x, const struct usc_insn *i, const struct usc_watch_step *s)
+{
+	const unsigned int group = x->usc->task[x->wave->slot].group;
+	struct watch_group *g = &x->usc->watch->group[group];
 	const u32 wave = x->wave->in_group;
 	struct watch_access a = {
-		.clock = x->usc->watch->group[group].clock[wave][wave],
-		.pc = (u32)(i - x->program->insn),
+		.clock = g->clock[wave][wave],
+		.pc = (u16)(i - x->program->insn),
 		.wave = (u8)wave,
 		.atomic = s->access.load && s->access.store,
 	};
 
-	if (is_fence(i))
+	if (s->scatter)
+		find_clash(x, i, s);
+	if (is_fence(i)) {
 		usc_watch_fence(x->usc->watch, group, wave);
+		fence_memory(x, i, g);
+	}
 	for (u32 left = s->lanes; left; left &= left - 1) {
 		const u32 lane = (u32)__builtin_ctz(left);
 		const u64 at = (u64)s->offset[lane] + i->value;
 
-		a.lane = (u8)lane;
-		if (at + s->access.bytes <= x->local_bytes)
+		a.lane = lane & (PUMICE_LANES - 1);
+		if (at + s->access.bytes <= g->local_bytes)
 			access_bytes(x, &s->access, &a, (u32)at);
 	}
 }

@@ -76,6 +76,16 @@ def json_has_an_object_in_each_line():
 
 
 @test
+def a_name_of_a_file_with_quotes_is_printed():
+    name = 'a "b" \\c.pasm'
+    write(name, RACE)
+    out = strict(RUN, name, "--groups", "1", status=3)[0]
+    assert f"   at  {name}:8 instruction 3 of" in out, out
+    out = strict("--json", RUN, name, "--groups", "1", status=3)[0]
+    assert json.loads(out.splitlines()[0])["source"] == f"{name}:8", out
+
+
+@test
 def a_kernel_without_errors_has_no_finding():
     out = run_kernel(RACE.replace("\n\n", "\n").replace("        xor", "        barrier\n        xor"),
                      status=0)

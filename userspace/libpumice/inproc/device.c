@@ -148,6 +148,7 @@ static const struct backend_ops inproc_ops = {
 	.hierarchy_row = inproc_hierarchy_row,
 	.finding = inproc_finding,
 	.mode = inproc_mode,
+	.findings_clears = inproc_findings_clears,
 	.trace_open = inproc_trace_open,
 	.trace_next = inproc_trace_next,
 	.trace_close = inproc_trace_close,

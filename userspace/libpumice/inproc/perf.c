@@ -217,9 +217,10 @@ int inproc_hierarchy_row(struct pumice_device *dev, u32 row, u64 *value)
 
 int inproc_finding(struct pumice_device *dev, u32 number, char *text, size_t bytes)
 {
+	const struct inproc_device *d = inproc_device(dev);
 	char finding[PUMICE_FINDING_BYTES];
 
-	if (!pumice_gpu_finding(inproc_device(dev)->gpu, number, finding))
+	if (!pumice_gpu_finding_of(d->gpu, d->os, number, finding))
 		return -ENOENT;
 	snprintf(text, bytes, "%s", finding);
 	return 0;
@@ -228,4 +229,9 @@ int inproc_finding(struct pumice_device *dev, u32 number, char *text, size_t byt
 const char *inproc_mode(struct pumice_device *dev)
 {
 	return pumice_gpu_mode(inproc_device(dev)->gpu);
+}
+
+u32 inproc_findings_clears(struct pumice_device *dev)
+{
+	return pumice_gpu_findings_clears(inproc_device(dev)->gpu);
 }

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Seeded errors of programs: races in memory between waves, work-groups and launches, and lanes
+ * that write one shared register. As in programs.c; memory is 0 at first.
+ */
+#include "zoo.h"
+
+/*
+ * Each of two work-groups of one wave stores its words, and adds 1 for each instance to the word at
+ * byte 2048. The last one loads the words of the other. Instructions 6 to 21.
+ */
+#define LAST_GROUP \
+	"mov r10, [one], 1\n" \
+	"mov r11, [one], 2048\n" \
+	"mov r3, [one], sh4\n" \
+	"shl.u32 r3, r3, 7\n" \
+	"add.u32 r3, r3, r1\n" \
+	"global_store32 sig0, [one], sh0 + r3, r1\n" \
+	"sig_wait r2[0], sig0\n" \
+	"%s" \
+	"global_atomic.u32 add, sig0, r5, [one], sh0 + r11, r10\n" \
+	"sig_wait r2[0], sig0\n" \
+	"lt.u32 r6, r5, 32\n" \
+	"brnz done, r6[0]\n" \
+	"mem_fence device\n" \
+	"xor.u32 r3, r3, 128\n" \
+	"global_load32 sig0, r4, [one], sh0 + r3\n" \
+	"sig_wait r2[0], sig0\n" \
+	"done:\n"
+
+const struct zoo_error zoo_memory[] = {
+	{
+		.name = "work_groups_store_to_the_same_words",
+		.groups = 2,
+		.program = "mov r3, [one], sh4\n"
+			   "shl.u32 r3, r3, 8\n"
+			   "add.u32 r3, r3, r1\n"
+			   "%s"
+			   "sig_wait r2[0], sig0\n",
+		.right = "global_store32 sig0, [one], sh0 + r3, r1\n",
+		.wrong = "global_store32 sig0, [one], sh0 + r1, r1\n",
+		.finding = "global-race", .place = "\"access\":\"write\",\"va\":\"0x",
+		.instruction = 9, .other = 9,
+	}, {
+		.name = "no_barrier_between_store_and_load_of_memory",
+		.program = "global_store32 sig0, [one], sh0 + r1, r1\n"
+			   "sig_wait r2[0], sig0\n"
+			   "%s"
+			   "xor.u32 r3, r1, 128\n"
+			   "global_load32 sig0, r4, [one], sh0 + r3\n"
+			   "sig_wait r2[0], sig0\n",
+		.right = "barrier\n",
+		.wrong = "mov r8, [one], 0\n",
+		.finding = "global-race", .place = "\"access\":\"read\",\"va\":\"0x",
+		.instruction = 10, .other = 6,
+	}, {
+		.name = "counter_read_without_an_atomic_operation",
+		.groups = 2, .instances = 32,
+		.program = "mov r10, [one], 1\n"
+			   "global_atomic.u32 add, sig0, r5, [one], sh0 + r9, r10\n"
+			   "sig_wait r2[0], sig0\n"
+			   "%s"
+			   "sig_wait r2[0], sig0\n",
+		.right = "global_atomic.u32 add, sig0, r5, [one], sh0 + r9, r9\n",
+		.wrong = "global_load32 sig0, r5, [one], sh0 + r9\n",
+		.finding = "global-race", .place = "\"same_job\":true",
+		.instruction = 7, .other = 9,
+	}, {
+		.name = "store_of_a_sum_without_a_comparison",
+		.groups = 2, .instances = 32,
+		.program = "eq.u32 r3, r1, 0\n"
+			   "global_load32 sig0, r5, [r3], sh0 + r9\n"
+			   "sig_wait r2[0], sig0\n"
+			   "add.u32 r4, r5, 1\n"
+			   "%s"
+			   "sig_wait r2[0], sig0\n",
+		.right = "global_atomic.u32 cmpxchg, sig0, r6, [r3], sh0 + r9, r4\n",
+		.wrong = "global_store32 sig0, [r3], sh0 + r9, r4\n",
+		.finding = "global-race", .place = "\"access\":\"read\",\"va\":\"0x",
+		.instruction = 7, .other = 10,
+	}, {
+		.name = "last_work_group_after_a_fence_of_the_group",
+		.groups = 2, .instances = 32, .program = LAST_GROUP,
+		.right = "mem_fence device\n",
+		.wrong = "mem_fence group\n",
+		.finding = "global-race", .place = "\"access\":\"read\",\"va\":\"0x",
+		.instruction = 20, .other = 11,
+	}, {
+		.name = "last_work_group_on_another_core_after_a_fence_of_the_core",
+		.groups = 2, .instances = 32, .cores = 2, .program = LAST_GROUP,
+		.right = "mem_fence device\n",
+		.wrong = "mem_fence core\n",
+		.finding = "global-race", .place = "\"access\":\"read\",\"va\":\"0x",
+		.instruction = 20, .other = 11,
+	}, {
+		.name = "launches_without_a_fence",
+		.launches = 2, .instances = 32,
+		.program = "global_store32 sig0, [one], sh0 + r1, r1\n"
+			   "sig_wait r2[0], sig0\n%s",
+		.right = "", .wrong = "",
+		.finding = "global-race", .place = "\"access\":\"write\",\"va\":\"0x",
+		.instruction = 6, .other = 6,
+	}, {
+		.name = "lanes_write_one_shared_register",
+		.instances = 32,
+		.program = "shr.u32 r3, r1, 2\n"
+			   "%s"
+			   "mov idx0, [one], r3\n"
+			   "mov sh[idx0 + 8], [one], r1\n"
+			   "mov sh39, 0\n",
+		.right = "mov r4, [one], 0\n",
+		.wrong = "and.u32 r3, r3, 15\n",
+		.finding = "clash", .place = "\"access\":\"write\",\"register\":\"sh23\"",
+		.instruction = 9, .other = 9,
+	}, {
+		.name = "lanes_write_one_value_to_a_shared_register",
+		.instances = 32,
+		.program = "mov idx0, [one], 3\n"
+			   "%s"
+			   "mov sh39, 0\n",
+		.right = "mov sh[idx0 + 8], [one], r9\n",
+		.wrong = "mov sh[idx0 + 8], [one], r1\n",
+		.finding = "clash", .place = "\"lane\":0,\"other\"",
+		.instruction = 7, .other = 7,
+	}, {
+		.name = "masked_lanes_write_one_shared_register",
+		.instances = 32,
+		.program = "mov idx0, [one], 3\n"
+			   "eq.u32 r4, r1, 8\n"
+			   "%s"
+			   "mov sh39, 0\n",
+		.right = "mov sh[idx0 + 8], [r4], r1\n",
+		.wrong = "mov sh[idx0 + 8], [!r4], r1\n",
+		.finding = "clash", .place = "\"register\":\"sh11\"",
+		.instruction = 8, .other = 8,
+	},
+};
+
+const uint32_t zoo_memory_count = sizeof(zoo_memory) / sizeof(zoo_memory[0]);
