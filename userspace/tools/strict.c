@@ -45,6 +45,19 @@ static void print_member(const char *object, const char *key, const char *word)
 		printf("%s%s", word, value);
 }
 
+/* Print the job of a finding, and the removal of the mapping. Context here is that of the queue. */
+static void print_history(const char *line)
+{
+	char value[VALUE_BYTES];
+
+	print_member(line, "\"job\":", "\n   in  job ");
+	print_member(line, "\"job_context\":", " of queue ");
+	print_member(line, "\"master\":", ", data master ");
+	print_member(line, "\"unmapped_by\":", "\n   unmapped by operation ");
+	if (get(line, "\"freed\":", value) && !strcmp(value, "true"))
+		printf(", the buffer is freed");
+}
+
 /* Print a finding. The other side is an object in it, after which its last members follow. */
 static void print_finding(const char *line, unsigned int number)
 {
@@ -57,6 +70,7 @@ static void print_finding(const char *line, unsigned int number)
 	print_member(line, "\"register\":", " of ");
 	print_member(line, "\"local\":", " of local memory, byte ");
 	print_member(line, "\"va\":", " of address ");
+	print_member(line, "\"label\":", ", buffer ");
 	print_member(line, "\"signal\":", ", signal sig");
 	printf("\n   at  ");
 	print_member(line, "\"source\":", "");
@@ -67,6 +81,7 @@ static void print_finding(const char *line, unsigned int number)
 		printf(", lane %s", value);
 	print_member(line, "\"usc\":", ", USC ");
 	print_member(line, "\"context\":", ", context ");
+	print_history(line);
 	if (other) {
 		print_member(other, "\"access\":", "\n   other side: ");
 		print_member(other, "\"instruction\":", " at instruction ");

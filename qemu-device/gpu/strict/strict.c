@@ -15,10 +15,12 @@ void strict_init(struct strict *strict, strict_notify_fn *notify, void *opaque)
 	strict->notify = notify;
 	strict->opaque = opaque;
 	pthread_mutex_init(&strict->lock, NULL);
+	places_init(&strict->places);
 }
 
 void strict_destroy(struct strict *strict)
 {
+	places_destroy(&strict->places);
 	pthread_mutex_destroy(&strict->lock);
 }
 
@@ -38,19 +40,29 @@ static bool is_same(const struct strict_finding *a, const struct strict_finding 
 	       a->other.write == b->other.write;
 }
 
+/* Count a finding in the first one of the same error; returns false if it is new. Lock held. */
+static bool count_again(struct strict *strict, const struct strict_finding *finding)
+{
+	u32 n;
+
+	for (n = 0; n < strict->count; n++) {
+		struct strict_finding *f = &strict->finding[n];
+
+		if (!is_same(f, finding))
+			continue;
+		f->times += f->times != UINT32_MAX;
+		return true;
+	}
+	return false;
+}
+
 /* Store a finding; returns whether it is new. Lock held. */
 static bool store(struct strict *strict, const struct strict_finding *finding)
 {
 	struct strict_finding *f;
-	u32 n;
 
-	for (n = 0; n < strict->count; n++) {
-		f = &strict->finding[n];
-		if (!is_same(f, finding))
-			continue;
-		f->times += f->times != UINT32_MAX;
+	if (count_again(strict, finding))
 		return false;
-	}
 	if (strict->count == STRICT_FINDINGS) {
 		strict->lost++;
 		return false;
@@ -67,9 +79,16 @@ void strict_report(struct strict *strict, const struct strict_finding *finding)
 	char text[STRICT_TEXT_BYTES];
 	bool is_new;
 
-	first.times = 1;
 	pthread_mutex_lock(&strict->lock);
-	is_new = store(strict, finding);
+	is_new = !count_again(strict, finding);
+	pthread_mutex_unlock(&strict->lock);
+	if (!is_new)
+		return;
+	first.times = 1;
+	if (strict->complete)
+		strict->complete(strict->opaque, &first);
+	pthread_mutex_lock(&strict->lock);
+	is_new = store(strict, &first);
 	pthread_mutex_unlock(&strict->lock);
 	if (!is_new || !strict->notify)
 		return;
@@ -180,6 +199,30 @@ static void put_register(struct text *t, const struct pumice_usc_late *late)
 	put(t, ",\"register\":\"%s%u\"", pumice_usc_bank_str(place.bank), place.num);
 }
 
+/* Put the buffer of an address, as far as it is known. */
+static void put_buffer(struct text *t, const struct strict_finding *f)
+{
+	const struct strict_buffer *b = &f->buffer;
+
+	if (b->label[0])
+		put(t, ",\"label\":\"%s\"", b->label);
+	if (b->end)
+		put(t, ",\"end\":\"0x%llx\"", (unsigned long long)b->end);
+	if (b->unmapped)
+		put(t, ",\"unmapped_by\":%llu,\"freed\":%s", (unsigned long long)b->unmapped_by,
+		    b->freed ? "true" : "false");
+	if (f->invalidation)
+		put(t, ",\"invalidation\":%llu", (unsigned long long)f->invalidation);
+}
+
+/* Put the job, in the numbers of its context. */
+static void put_job(struct text *t, const struct strict_job *job)
+{
+	if (job->tag)
+		put(t, ",\"master\":\"%s\",\"job_context\":%u,\"job\":%u",
+		    pumice_wave_master_str(job->master), (u32)job->tag, (u32)(job->tag >> 32));
+}
+
 /* Put the place of a finding, in the terms of its kind. */
 static void put_place(struct text *t, const struct strict_finding *f)
 {
@@ -204,16 +247,25 @@ static void put_place(struct text *t, const struct strict_finding *f)
 	case PUMICE_FINDING_READ_ONLY_STORE:
 	case PUMICE_FINDING_UNMAPPED:
 		put(t, ",\"va\":\"0x%llx\"", (unsigned long long)f->addr);
+		put_buffer(t, f);
 		break;
 	default:
 		break;
 	}
 }
 
-/* Return the action of the driver or program without which the error exists. */
-static const char *omission(u32 kind)
+/* Return the same for an access to a buffer that was unmapped. */
+static const char *unmap_omission(const struct strict_buffer *buffer)
 {
-	switch (kind) {
+	return buffer->freed ?
+		       "no wait for the job between its submission and the end of the buffer" :
+		       "no wait for the job between its submission and the unmap operation";
+}
+
+/* Return the action of the driver or program without which the error exists. */
+static const char *omission(const struct strict_finding *f)
+{
+	switch (f->kind) {
 	case PUMICE_FINDING_LATE_DATA:
 		return "no wait for the signal between the access and this instruction";
 	case PUMICE_FINDING_LOCAL_RACE:
@@ -225,7 +277,8 @@ static const char *omission(u32 kind)
 	case PUMICE_FINDING_READ_ONLY_STORE:
 		return "no mapping of this page that permits stores";
 	case PUMICE_FINDING_UNMAPPED:
-		return "no mapping of this page when it is accessed";
+		return f->buffer.unmapped ? unmap_omission(&f->buffer) :
+					    "no mapping of this page when it is accessed";
 	case PUMICE_FINDING_LOCAL_BOUNDS:
 		return "no allocation of this byte of local memory by the launch";
 	case PUMICE_FINDING_UNINITIALISED:
@@ -256,6 +309,7 @@ void strict_describe(const struct strict_finding *f, char *text)
 	put(&t, ",\"usc\":%u,\"slot\":%u,\"wave\":%u", f->usc, f->slot, f->wave);
 	if (f->lane_known)
 		put(&t, ",\"lane\":%u", f->lane);
+	put_job(&t, &f->job);
 	if (f->other.known) {
 		put(&t, ",\"other\":{\"instruction\":%u,\"wave\":%u", f->other.pc,
 		    f->other.wave);
@@ -267,5 +321,5 @@ void strict_describe(const struct strict_finding *f, char *text)
 			put(&t, ",\"lane\":%u", f->other.lane);
 		put(&t, "}");
 	}
-	put(&t, ",\"omitted\":\"%s\",\"times\":%u}", omission(f->kind), f->times);
+	put(&t, ",\"omitted\":\"%s\",\"times\":%u}", omission(f), f->times);
 }

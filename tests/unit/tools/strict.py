@@ -59,6 +59,7 @@ def a_race_is_printed_with_its_place_and_the_other_side():
     expected = (r"1\. local-race, write of local memory, byte 0\n"
                 r"   at  race\.pasm:8 instruction 3 of the program at 0x[0-9a-f]+, wave 0, lane 0, "
                 r"USC 0, context [0-9]+\n"
+                r"   in  job 1 of queue [0-9]+, data master cdm\n"
                 r"   other side: read at instruction 5, wave 1, lane 0\n"
                 r"   no barrier between the other access and this one\n"
                 r"(   detected [0-9]+ times\n)?")
