@@ -129,6 +129,42 @@ static const struct host_error errors[] = {
 		.bytes = PAGE, .access = LOAD32, .rounds = true, .act = replace_buffer,
 		.finding = "unmapped",
 		.place = "\"va\":\"%A\",\"label\":\"flag\",\"unmapped_by\":6,\"freed\":false,",
+	}, {
+		.name = "load_after_the_end_of_a_buffer",
+		.bytes = 100, .access = LOAD32, .right = 96, .wrong = 100,
+		.finding = "past-end",
+		.place = "\"access\":\"read\",\"va\":\"%A\",\"label\":\"victim\",\"end\":\"%E\"",
+	}, {
+		.name = "store_after_the_end_of_a_buffer",
+		.bytes = 100, .access = STORE32, .right = 96, .wrong = 2000,
+		.finding = "past-end",
+		.place = "\"access\":\"write\",\"va\":\"%A\",\"label\":\"victim\",\"end\":\"%E\"",
+	}, {
+		.name = "load_across_the_end_of_a_buffer",
+		.bytes = 98, .access = LOAD32, .right = 92, .wrong = 96,
+		.finding = "past-end",
+		.place = "\"access\":\"read\",\"va\":\"%A\",\"label\":\"victim\",\"end\":\"%E\"",
+	}, {
+		.name = "load_of_the_byte_after_a_buffer_of_two_pages",
+		.bytes = PAGE + 1, .access = LOAD8, .right = PAGE, .wrong = PAGE + 1,
+		.finding = "past-end",
+		.place = "\"access\":\"read\",\"va\":\"%A\",\"label\":\"victim\",\"end\":\"%E\"",
+	}, {
+		.name = "load_after_the_end_of_a_part",
+		.bytes = 2 * PAGE + 8, .access = LOAD32, .right = 4, .wrong = 8, .part = true,
+		.finding = "past-end",
+		.place = "\"access\":\"read\",\"va\":\"%A\",\"label\":\"victim\",\"end\":\"%E\"",
+	}, {
+		/* Lane 3 is the first one after the end. */
+		.name = "load_of_one_lane_after_the_end",
+		.bytes = 12, .access = "shl.u32 r3, instance, 2\nmin.u32 r1, r1, r3\n" LOAD32,
+		.right = 8, .wrong = 12, .lanes = 8, .finding = "past-end",
+		.place = "\"va\":\"%A\",\"label\":\"victim\",\"end\":\"%E\",",
+	}, {
+		.name = "atomic_operation_after_the_end_of_a_buffer",
+		.bytes = 4, .access = ADD32, .right = 0, .wrong = 4,
+		.finding = "past-end",
+		.place = "\"access\":\"write\",\"va\":\"%A\",\"label\":\"victim\",\"end\":\"%E\"",
 	},
 };
 

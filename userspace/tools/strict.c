@@ -71,6 +71,7 @@ static void print_finding(const char *line, unsigned int number)
 	print_member(line, "\"local\":", " of local memory, byte ");
 	print_member(line, "\"va\":", " of address ");
 	print_member(line, "\"label\":", ", buffer ");
+	print_member(line, "\"end\":", ", which ends at ");
 	print_member(line, "\"signal\":", ", signal sig");
 	printf("\n   at  ");
 	print_member(line, "\"source\":", "");

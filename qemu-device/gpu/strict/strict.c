@@ -246,6 +246,7 @@ static void put_place(struct text *t, const struct strict_finding *f)
 		break;
 	case PUMICE_FINDING_READ_ONLY_STORE:
 	case PUMICE_FINDING_UNMAPPED:
+	case PUMICE_FINDING_PAST_END:
 		put(t, ",\"va\":\"0x%llx\"", (unsigned long long)f->addr);
 		put_buffer(t, f);
 		break;
@@ -283,6 +284,8 @@ static const char *omission(const struct strict_finding *f)
 		return "no allocation of this byte of local memory by the launch";
 	case PUMICE_FINDING_UNINITIALISED:
 		return "no write of this register or byte before it is read";
+	case PUMICE_FINDING_PAST_END:
+		return "no byte of the buffer at this address: it ends before it, in the same page";
 	default:
 		return "";
 	}

@@ -108,6 +108,16 @@ def findings_of_a_command_that_ends_by_a_signal_are_printed():
 
 
 @test
+def an_access_after_a_buffer_is_printed_with_its_name():
+    out, _ = strict(LEAVER, "past", status=3)
+    expected = (r"1\. past-end, read of address (0x[0-9a-f]+), buffer weights, which ends at \1\n"
+                r"   at  leaver\.pasm:6 instruction 3 .*\n"
+                r"   in  job 1 of queue [0-9]+, data master cdm\n"
+                r"   no byte of the buffer at this address: .*\n1 finding\n")
+    assert re.fullmatch(expected, out), out
+
+
+@test
 def findings_of_all_processes_are_printed():
     out, _ = strict("sh", "-c", f"'{LEAVER}' exit; '{LEAVER}' exit", status=3)
     assert out.count("leaver.pasm:4") == 2 and out.endswith("2 findings\n"), out
