@@ -53,7 +53,7 @@
  *
  * - `findings`
  *   Errors that mode strict has detected, for qom-get: a JSON array, see
- *   Documentation/strict.rst.
+ *   Documentation/strict.rst. Each new one is QMP event PUMICE_FINDING, too.
  *
  * - `fault-injection`
  *   Give the guest unit INJ, by which it may inject faults.
@@ -75,7 +75,7 @@
  * each.
  * Function-level reset; power states D0 and D3hot, which keep all state.
  *
- * Only this file, vgpu.c, memory.c and gdb.c depend on QEMU. gpu/pumice_gpu.h is the
+ * Only this file, vgpu.c, memory.c, event.c and gdb.c depend on QEMU. gpu/pumice_gpu.h is the
  * interface of the GPU itself; its threads never take the big lock. They call
  * this file through PumiceOps only: an interrupt is stored in a bit mask for a
  * bottom half.
@@ -180,6 +180,7 @@ static void pumice_log_finding(void *opaque, const char *text)
     g_autofree char *line = g_strdup_printf("finding %s", text);
 
     trace_pumice_finding(text);
+    pumice_event_finding(opaque, text);
     pumice_log_guest_error(opaque, line);
 }
 
@@ -614,6 +615,7 @@ static void pumice_exit(PCIDevice *pdev)
     s->gpu = NULL;
     timer_free(s->poll_timer);
     qemu_bh_delete(s->irq_bh);
+    pumice_event_exit(s);
     qemu_mutex_destroy(&s->log_lock);
     pcie_cap_exit(pdev);
     pumice_exit_msix(pdev);
@@ -625,6 +627,7 @@ static void pumice_realize(PCIDevice *pdev, Error **errp)
 
     /* State that callbacks of the core use must exist before the core. */
     qemu_mutex_init(&s->log_lock);
+    pumice_event_init(s);
     s->irq_bh = qemu_bh_new_guarded(pumice_irq_bh, s,
                                     &DEVICE(s)->mem_reentrancy_guard);
     s->poll_timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, pumice_poll, s);
@@ -659,6 +662,7 @@ destroy_gpu:
 free_callbacks:
     timer_free(s->poll_timer);
     qemu_bh_delete(s->irq_bh);
+    pumice_event_exit(s);
     qemu_mutex_destroy(&s->log_lock);
 }
 

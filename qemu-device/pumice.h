@@ -34,6 +34,23 @@ typedef struct PumiceMemory {
     GArray *next;           /* the map under construction */
 } PumiceMemory;
 
+/* Findings that wait for the main loop to emit them as events (event.c). */
+#define PUMICE_EVENTS LOG_LIMIT_LINES
+
+typedef struct PumiceEvent {
+    char *text;             /* of the finding */
+    uint32_t suppressed;    /* findings before it without an event */
+} PumiceEvent;
+
+typedef struct PumiceEvents {
+    QEMUBH *bh;
+    QemuMutex lock;         /* protects the rest */
+    struct log_limit limit;
+    uint32_t suppressed;
+    unsigned int count;
+    PumiceEvent waiting[PUMICE_EVENTS];     /* the oldest first */
+} PumiceEvents;
+
 #define PUMICE_OF_PRESET UINT32_MAX
 #define PUMICE_MODE_BYTES 16    /* of the name of a mode */
 
@@ -91,6 +108,7 @@ struct PumiceState {
     /* Lines logged because of the guest; any thread. */
     QemuMutex log_lock;
     struct log_limit log_limit;
+    PumiceEvents events;
 
     /* GDB of the firmware (gdb.c); gdb is NULL without one */
     CharBackend gdb_chr;
@@ -134,6 +152,11 @@ bool pumice_init_caps(PCIDevice *pdev, Error **errp);
 /* Initialize a MSI-X table with @vectors, all in use, in a BAR of its own. */
 bool pumice_init_msix(PCIDevice *pdev, unsigned int vectors, Error **errp);
 void pumice_exit_msix(PCIDevice *pdev);
+
+/* QMP events of findings. Exit once no thread of the GPU calls back. */
+void pumice_event_init(PumiceState *s);
+void pumice_event_exit(PumiceState *s);
+void pumice_event_finding(PumiceState *s, const char *text);
 
 /* Serve GDB on the property's character device, if there is one; big lock. */
 bool pumice_gdb_init(PumiceState *s, Error **errp);

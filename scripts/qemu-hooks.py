@@ -5,7 +5,9 @@
     qemu-hooks.py QEMU_SOURCE
 
 Three files of QEMU name the folder: hw/meson.build, hw/Kconfig and the list of
-trace-event folders in meson.build. Each hook is found by its meaning, not by
+trace-event folders in meson.build. Two list the modules of the QAPI schema, to
+which hw/pumice/pumice.json is added: as qapi/pumice.json, a copy, since modules
+are in that folder. Each hook is found by its meaning, not by
 line numbers, and applied once; a file that is already right is not touched, so
 that ninja does not configure again.
 
@@ -44,6 +46,18 @@ def add_trace_folder(text):
     return changed
 
 
+def add_schema_module(text):
+    """Add the module to the list of those of a system emulator in qapi/meson.build."""
+    if f"'{FOLDER}'," in text:
+        return text
+    changed, count = re.subn(r"^( *)'qdev',$", rf"\g<0>\n\g<1>'{FOLDER}',", text, count=1,
+                             flags=re.MULTILINE)
+    if not count:
+        sys.exit("error: QEMU's qapi/meson.build has no list of modules with 'qdev'\n"
+                 "       this QEMU is too different: use the 10.0 series")
+    return changed
+
+
 # (original, replacement) in system/physmem.c.
 KEEP_MAP = [
     ("    MemoryListener tcg_as_listener;\n",
@@ -78,8 +92,8 @@ def keep_map(text):
 
 
 def apply(path, change):
-    """Rewrite one file by a function, when that changes it."""
-    old = path.read_text()
+    """Rewrite one file by a function, when that changes it. A file that is missing is empty."""
+    old = path.read_text() if path.exists() else ""
     new = change(old)
     if new != old:
         path.write_text(new)
@@ -93,6 +107,11 @@ def main():
     apply(source / "hw/meson.build", lambda t: append_line(t, f"subdir('{FOLDER}')"))
     apply(source / "hw/Kconfig", lambda t: append_line(t, f"source {FOLDER}/Kconfig"))
     apply(source / "meson.build", add_trace_folder)
+    schema = (source / f"hw/{FOLDER}/{FOLDER}.json").read_text()
+    apply(source / f"qapi/{FOLDER}.json", lambda t: schema)
+    apply(source / "qapi/qapi-schema.json",
+          lambda t: append_line(t, f"{{ 'include': '{FOLDER}.json' }}"))
+    apply(source / "qapi/meson.build", add_schema_module)
     apply(source / "system/physmem.c", keep_map)
 
 

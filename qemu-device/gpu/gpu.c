@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "finding.h"
 #include "lock.h"
 #include "preset.h"
 #include "pumice_names.h"
@@ -683,6 +684,7 @@ struct pumice_gpu *pumice_gpu_create(const struct pumice_gpu_config *config,
 	gpu->clock_base = ops->now(opaque);
 	inject_init(&gpu->inject);
 	strict_init(&gpu->strict, &gpu->mmu, notify_finding, gpu);
+	gpu->strict.complete = finding_complete;
 	gpu->mmu.map = &gpu->mem;
 	gpu->mmu.oses = gpu->config.oses;
 	gpu->mmu.inject = &gpu->inject;

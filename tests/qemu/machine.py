@@ -110,6 +110,7 @@ class Machine:
                             "-qmp", f"unix:{paths['qmp']},server=on,wait=off", *more)
         self.process = subprocess.Popen(line, stderr=subprocess.PIPE)
         self.lines = {}
+        self.events = []    # of QMP that were received with replies
         for name, path in paths.items():
             self.lines[name] = Line(path, self.process)
         self.lines["qmp"].receive()
@@ -137,6 +138,7 @@ class Machine:
             reply = json.loads(self.lines["qmp"].receive())
             if "return" in reply or "error" in reply:
                 return reply
+            self.events.append(reply)
 
     def qtest(self, *words):
         """Run a qtest command; return the words after OK."""

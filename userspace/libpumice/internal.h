@@ -187,6 +187,7 @@ struct pumice_bo {
 	u64 extent_offset, extent_bytes;	/* used part, for texts; 0, 0: all */
 	bool internal;		/* made by the library: a worse name for a place than a user's */
 	bool scratch;		/* contents do not persist between frames: not captured */
+	u64 bytes;		/* as requested, for findings; 0: not known */
 };
 
 /* A mapping of pumice_vm_place(), or addresses of pumice_vm_va_alloc(). */

@@ -13,6 +13,7 @@ void bo_init(struct pumice_bo *bo, struct pumice_device *dev, u64 size)
 {
 	bo->dev = dev;
 	bo->size = size;
+	bo->bytes = 0;
 	bo->cpu = NULL;
 	bo->internal = false;
 	bo->scratch = false;
@@ -77,6 +78,7 @@ int pumice_bo_create_flags(struct pumice_device *dev, uint64_t size, struct pumi
 	err = dev->ops->bo_create(dev, round_up(size, PAGE_BYTES), exclusive, flags, bo);
 	if (err)
 		return err;
+	(*bo)->bytes = size;
 	(*bo)->extent_bytes = size;
 	(*bo)->exclusive = exclusive;
 	return 0;

@@ -26,6 +26,7 @@ static int place_stream(struct pumice_stream *s, u64 bytes)
 	err = pumice_bo_create(s->vm->dev, bytes, s->vm, &s->bo);
 	if (err)
 		return err;
+	s->bo->bytes = s->bo->size;	/* data begin at the end of its pages */
 	bo_name_internal(s->bo, "a stream");
 	err = pumice_bo_map(s->bo, &cpu);
 	if (err)

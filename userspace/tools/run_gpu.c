@@ -156,9 +156,11 @@ static bool place_buffer(struct run_gpu *g, unsigned int i)
 {
 	const struct run_arg *arg = &g->o->args[i];
 	const uint64_t bytes = arg->data.count * arg->data.type->bytes;
+	/* The end of the pages is used. */
+	const uint64_t size = (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
 	void *cpu;
 
-	if (pumice_bo_create(g->dev, bytes, g->vm, &g->bos[i]) ||
+	if (pumice_bo_create(g->dev, size, g->vm, &g->bos[i]) ||
 	    pumice_bo_map(g->bos[i], &cpu))
 		return gpu_error(g);
 	if (!bind_buffer(g, i))

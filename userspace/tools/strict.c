@@ -61,6 +61,19 @@ static void print_member(const char *object, const char *key, const char *word)
 		printf("%s%s", word, value);
 }
 
+/* Print the job of a finding, and the removal of the mapping. Context here is that of the queue. */
+static void print_history(const char *line)
+{
+	char value[VALUE_BYTES];
+
+	print_member(line, "\"job\":", "\n   in  job ");
+	print_member(line, "\"job_context\":", " of queue ");
+	print_member(line, "\"master\":", ", data master ");
+	print_member(line, "\"unmapped_by\":", "\n   unmapped by operation ");
+	if (get(line, "\"freed\":", value) && !strcmp(value, "true"))
+		printf(", the buffer is freed");
+}
+
 /* Print a finding. The other side is an object in it, after which its last members follow. */
 static void print_finding(const char *line, unsigned int number)
 {
@@ -73,6 +86,8 @@ static void print_finding(const char *line, unsigned int number)
 	print_member(line, "\"register\":", " of ");
 	print_member(line, "\"local\":", " of local memory, byte ");
 	print_member(line, "\"va\":", " of address ");
+	print_member(line, "\"label\":", ", buffer ");
+	print_member(line, "\"end\":", ", which ends at ");
 	print_member(line, "\"signal\":", ", signal sig");
 	printf("\n   at  ");
 	print_member(line, "\"source\":", "");
@@ -85,6 +100,7 @@ static void print_finding(const char *line, unsigned int number)
 	if (get(line, "\"virtual_gpu\":", value) && strcmp(value, "0"))
 		printf(", virtual GPU %s", value);
 	print_member(line, "\"context\":", ", context ");
+	print_history(line);
 	if (other) {
 		print_member(other, "\"access\":", "\n   other side: ");
 		print_member(other, "\"instruction\":", " at instruction ");

@@ -107,7 +107,7 @@ static bool begin(struct cdm *cdm, const struct cdm_job *job, enum cdm_phase pha
 	cdm->dispatching = false;
 	cdm->announce = false;
 	cdm->done_before = pds_done(cdm->pds);	/* no group runs */
-	trace_set_context(cdm->config.trace, TRACE_CDM, (u32)job->tag);
+	trace_set_tag(cdm->config.trace, TRACE_CDM, job->tag);
 	trace_event(cdm->config.trace, PUMICE_TRACE_KIND_JOB_START, TRACE_CDM, job->ctx, TRACE_CDM,
 		    job->stream, trace_job(job->tag, phase == CDM_RESTORE));
 	wake(cdm);
@@ -181,7 +181,7 @@ static void end_job(struct cdm *cdm)
 	dm_run_end(&cdm->run, now(cdm));
 	trace_event(cdm->config.trace, PUMICE_TRACE_KIND_JOB_END, TRACE_CDM,
 		    cdm->job.ctx, TRACE_CDM, cdm->run.status.fault.fault, cdm->run.end);
-	trace_set_context(cdm->config.trace, TRACE_CDM, 0);
+	trace_set_tag(cdm->config.trace, TRACE_CDM, 0);
 	cdm->config.ops->ended(cdm->config.opaque, cdm->run.end);
 }
 

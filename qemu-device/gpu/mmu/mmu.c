@@ -613,6 +613,22 @@ bool mmu_tlb_renew(const struct mmu *mmu, struct mmu_tlb_entry *entry, unsigned 
 	return true;
 }
 
+u64 mmu_find_invalidation(const struct mmu *mmu, unsigned int ctx, u64 va)
+{
+	const u64 gen = atomic_load_explicit(&mmu->gen[ctx], memory_order_acquire);
+	u64 n;
+
+	for (n = gen; n && gen - n < MMU_RANGES; n--) {
+		const struct mmu_dropped *d = &mmu->dropped[ctx][n % MMU_RANGES];
+		const u64 last = atomic_load_explicit(&d->last, memory_order_acquire);
+
+		if (last != UINT64_MAX && va <= last &&
+		    va >= atomic_load_explicit(&d->first, memory_order_acquire))
+			return n;
+	}
+	return 0;
+}
+
 /* Two invalidations, of the device lock's holder and the PM, must not use the same entry. */
 static void drop(struct mmu *mmu, unsigned int ctx, u64 first, u64 last)
 {

@@ -237,6 +237,20 @@ static inline struct mmu_tlb_entry *mmu_tlb_entry(struct mmu_tlb *tlb, u64 va)
 bool mmu_tlb_renew(const struct mmu *mmu, struct mmu_tlb_entry *entry, unsigned int ctx, u64 va,
 		   u64 gen);
 
+/* Return the bus address of the catalogue of a context. */
+static inline u64 mmu_catalogue(const struct mmu *mmu, unsigned int ctx)
+{
+	return atomic_load_explicit(&mmu->ctx[ctx], memory_order_relaxed) &
+	       PUMICE_MMU_CTX__CATALOGUE__MASK;
+}
+
+/*
+ * Return the number of the last invalidation of a context that has an address in its range, from 1
+ * in the order of all of the context. 0: there is none of the last MMU_RANGES, but for those of the
+ * whole context.
+ */
+u64 mmu_find_invalidation(const struct mmu *mmu, unsigned int ctx, u64 va);
+
 /*
  * The fast path: return a host pointer to va, or NULL when the TLB has no entry with these
  * permissions. The caller has checked va < 1 TiB.

@@ -201,7 +201,7 @@ bool pdm_start(struct pdm *pdm, const struct dm_job *job)
 	pdm->loaded = 0;
 	atomic_store(&pdm->stopping, false);
 	atomic_store(&pdm->phase, PDM_LOAD);
-	trace_set_context(pdm->config.trace, TRACE_PDM, (u32)job->tag);
+	trace_set_tag(pdm->config.trace, TRACE_PDM, job->tag);
 	trace_event(pdm->config.trace, PUMICE_TRACE_KIND_JOB_START, TRACE_PDM, job->ctx, TRACE_PDM,
 		    job->stream, trace_job(job->tag, job->partial));
 	pdm->config.ops->wake(pdm->config.opaque, 0);
@@ -623,7 +623,7 @@ static bool finish(struct pdm *pdm)
 	atomic_store(&pdm->phase, PDM_IDLE);
 	trace_event(pdm->config.trace, PUMICE_TRACE_KIND_JOB_END, TRACE_PDM,
 		    pdm->job.ctx, TRACE_PDM, pdm->run.status.fault.fault, pdm->run.end);
-	trace_set_context(pdm->config.trace, TRACE_PDM, 0);
+	trace_set_tag(pdm->config.trace, TRACE_PDM, 0);
 	pdm->config.ops->ended(pdm->config.opaque, pdm->run.end);
 	unlock(pdm);
 	return true;

@@ -118,7 +118,7 @@ bool ptla_start(struct ptla *ptla, const struct dm_job *job)
 	ptla->pc = job->stream;
 	ptla->presented = 0;
 	ptla->phase = PTLA_FETCH;
-	trace_set_context(ptla->trace, TRACE_TDM, (u32)job->tag);
+	trace_set_tag(ptla->trace, TRACE_TDM, job->tag);
 	trace_event(ptla->trace, PUMICE_TRACE_KIND_JOB_START, TRACE_TDM, job->ctx, TRACE_TDM,
 		    job->stream, trace_job(job->tag, false));
 	ptla->ops->wake(ptla->opaque, 0);
@@ -149,7 +149,7 @@ static void end_job(struct ptla *ptla)
 	trace_command_end(ptla, PUMICE_TRACE_PHASE_CANCEL);
 	trace_event(ptla->trace, PUMICE_TRACE_KIND_JOB_END, TRACE_TDM, ptla->job.ctx, TRACE_TDM,
 		    ptla->run.status.fault.fault, ptla->run.end);
-	trace_set_context(ptla->trace, TRACE_TDM, 0);
+	trace_set_tag(ptla->trace, TRACE_TDM, 0);
 	ptla->ops->ended(ptla->opaque, ptla->run.end);
 }
 

@@ -94,7 +94,7 @@ bool rdm_start(struct rdm *rdm, const struct dm_job *job)
 	rdm->walk = (struct dm_walk){ .pc = job->stream };
 	rdm->has_programs = false;
 	rdm->ended = 0;
-	trace_set_context(rdm->config.trace, TRACE_RDM, (u32)job->tag);
+	trace_set_tag(rdm->config.trace, TRACE_RDM, job->tag);
 	trace_event(rdm->config.trace, PUMICE_TRACE_KIND_JOB_START, TRACE_RDM, job->ctx, TRACE_RDM,
 		    job->stream, trace_job(job->tag, false));
 	wake(rdm);
@@ -131,7 +131,7 @@ static void end_job(struct rdm *rdm)
 	dm_run_end(&rdm->run, now(rdm));
 	trace_event(rdm->config.trace, PUMICE_TRACE_KIND_JOB_END, TRACE_RDM,
 		    rdm->job.ctx, TRACE_RDM, rdm->run.status.fault.fault, rdm->run.end);
-	trace_set_context(rdm->config.trace, TRACE_RDM, 0);
+	trace_set_tag(rdm->config.trace, TRACE_RDM, 0);
 	rdm->config.ops->ended(rdm->config.opaque, rdm->run.end);
 }
 

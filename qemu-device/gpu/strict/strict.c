@@ -18,11 +18,13 @@ void strict_init(struct strict *strict, const struct mmu *mmu, strict_notify_fn 
 	strict->notify = notify;
 	strict->opaque = opaque;
 	pthread_mutex_init(&strict->lock, NULL);
+	places_init(&strict->places);
 }
 
 void strict_destroy(struct strict *strict)
 {
 	race_destroy(strict->race);
+	places_destroy(&strict->places);
 	pthread_mutex_destroy(&strict->lock);
 }
 
@@ -71,19 +73,29 @@ static u32 quota(const struct mmu *mmu)
 	return STRICT_FINDINGS / (mmu && mmu->oses ? mmu->oses : 1);
 }
 
+/* Count a finding in the first one of the same error; returns false if it is new. Lock held. */
+static bool count_again(struct strict *strict, const struct strict_finding *finding)
+{
+	u32 n;
+
+	for (n = 0; n < strict->count; n++) {
+		struct strict_finding *f = &strict->finding[n];
+
+		if (!is_same(f, finding))
+			continue;
+		f->times += f->times != UINT32_MAX;
+		return true;
+	}
+	return false;
+}
+
 /* Store a finding; returns whether it is new. Lock held. */
 static bool store(struct strict *strict, const struct strict_finding *finding)
 {
 	struct strict_finding *f;
-	u32 n;
 
-	for (n = 0; n < strict->count; n++) {
-		f = &strict->finding[n];
-		if (!is_same(f, finding))
-			continue;
-		f->times += f->times != UINT32_MAX;
+	if (count_again(strict, finding))
 		return false;
-	}
 	if (strict->count_of[finding->os] == quota(strict->mmu)) {
 		strict->lost++;
 		return false;
@@ -105,6 +117,13 @@ void strict_report(struct strict *strict, const struct strict_finding *finding)
 	first.os = os_of(strict->mmu, finding);
 	if (is_of_disabled(strict->mmu, &first))
 		return;
+	pthread_mutex_lock(&strict->lock);
+	is_new = !count_again(strict, &first);
+	pthread_mutex_unlock(&strict->lock);
+	if (!is_new)
+		return;
+	if (strict->complete)
+		strict->complete(strict->opaque, &first);
 	pthread_mutex_lock(&strict->lock);
 	is_new = store(strict, &first);
 	pthread_mutex_unlock(&strict->lock);
@@ -241,6 +260,30 @@ static void put_register(struct text *t, const struct pumice_usc_late *late)
 	put(t, ",\"register\":\"%s%u\"", pumice_usc_bank_str(place.bank), place.num);
 }
 
+/* Put the buffer of an address, as far as it is known. */
+static void put_buffer(struct text *t, const struct strict_finding *f)
+{
+	const struct strict_buffer *b = &f->buffer;
+
+	if (b->label[0])
+		put(t, ",\"label\":\"%s\"", b->label);
+	if (b->end)
+		put(t, ",\"end\":\"0x%llx\"", (unsigned long long)b->end);
+	if (b->unmapped)
+		put(t, ",\"unmapped_by\":%llu,\"freed\":%s", (unsigned long long)b->unmapped_by,
+		    b->freed ? "true" : "false");
+	if (f->invalidation)
+		put(t, ",\"invalidation\":%llu", (unsigned long long)f->invalidation);
+}
+
+/* Put the job, in the numbers of its context. */
+static void put_job(struct text *t, const struct strict_job *job)
+{
+	if (job->tag)
+		put(t, ",\"master\":\"%s\",\"job_context\":%u,\"job\":%u",
+		    pumice_wave_master_str(job->master), (u32)job->tag, (u32)(job->tag >> 32));
+}
+
 /* Put the place of a finding, in the terms of its kind. */
 static void put_place(struct text *t, const struct strict_finding *f)
 {
@@ -266,11 +309,21 @@ static void put_place(struct text *t, const struct strict_finding *f)
 	case PUMICE_FINDING_READ_ONLY_STORE:
 	case PUMICE_FINDING_UNMAPPED:
 	case PUMICE_FINDING_GLOBAL_RACE:
+	case PUMICE_FINDING_PAST_END:
 		put(t, ",\"va\":\"0x%llx\"", (unsigned long long)f->addr);
+		put_buffer(t, f);
 		break;
 	default:
 		break;
 	}
+}
+
+/* Return the same for an access to a buffer that was unmapped. */
+static const char *unmap_omission(const struct strict_buffer *buffer)
+{
+	return buffer->freed ?
+		       "no wait for the job between its submission and the end of the buffer" :
+		       "no wait for the job between its submission and the unmap operation";
 }
 
 /* Return the action of the driver or program without which the error exists. */
@@ -288,7 +341,8 @@ static const char *omission(const struct strict_finding *f)
 	case PUMICE_FINDING_READ_ONLY_STORE:
 		return "no mapping of this page that permits stores";
 	case PUMICE_FINDING_UNMAPPED:
-		return "no mapping of this page when it is accessed";
+		return f->buffer.unmapped ? unmap_omission(&f->buffer) :
+					    "no mapping of this page when it is accessed";
 	case PUMICE_FINDING_LOCAL_BOUNDS:
 		return "no allocation of this byte of local memory by the launch";
 	case PUMICE_FINDING_UNINITIALISED:
@@ -299,6 +353,8 @@ static const char *omission(const struct strict_finding *f)
 		return f->other.same_job ?
 			       "no barrier, fence or wait for launches between the other access and this one" :
 			       "no dependency between the jobs, and no fence between the accesses";
+	case PUMICE_FINDING_PAST_END:
+		return "no byte of the buffer at this address: it ends before it, in the same page";
 	default:
 		return "";
 	}
@@ -344,6 +400,7 @@ void strict_describe(const struct strict_finding *f, char *text)
 	put(&t, ",\"usc\":%u,\"slot\":%u,\"wave\":%u", f->usc, f->slot, f->wave);
 	if (f->lane_known)
 		put(&t, ",\"lane\":%u", f->lane);
+	put_job(&t, &f->job);
 	if (f->other.known)
 		put_other(&t, f);
 	put(&t, ",\"omitted\":\"%s\",\"times\":%u}", omission(f), f->times);

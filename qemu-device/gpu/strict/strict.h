@@ -20,6 +20,7 @@
 
 #include "../fault.h"
 #include "../mmu/mmu.h"
+#include "places.h"
 #include "pumice_regs.h"
 #include "pumice_types.h"
 
@@ -46,6 +47,21 @@ struct strict_other {
 	u64 tag;	/* of its job: TAG of the data master */
 };
 
+/* The job whose program is in error. */
+struct strict_job {
+	u64 tag;	/* of its data master: context, and number from bit 32; 0: not known */
+	u8 master;	/* enum pumice_wave_master */
+};
+
+/* The buffer of the address, as far as the host has described it. */
+struct strict_buffer {
+	char label[PLACES_LABEL_BYTES];	/* or empty */
+	bool unmapped;	/* its mapping was removed, by operation unmapped_by */
+	bool freed;	/* after that, or before */
+	u64 unmapped_by;
+	u64 end;	/* of past-end: address of the first byte after it */
+};
+
 struct strict_finding {
 	u8 kind;	/* enum pumice_finding */
 	u8 unit;	/* enum pumice_unit */
@@ -60,6 +76,11 @@ struct strict_finding {
 	u64 code;	/* GPU virtual address of the program */
 	u64 addr;	/* GPU virtual address, byte offset in local memory, or usc_late */
 	struct strict_other other;
+
+	/* By struct strict, complete; of past-end the buffer is by its reporter. */
+	struct strict_job job;
+	struct strict_buffer buffer;
+	u64 invalidation;	/* of the context: the last one of the address; 0: not known */
 };
 
 /* Receives each new finding as text, from the thread that has detected it; no lock is held. */
@@ -69,7 +90,13 @@ struct strict {
 	struct race *race;	/* NULL in other modes; changes only while no unit runs */
 	const struct mmu *mmu;	/* its contexts belong to virtual GPUs; or NULL: all to 0 */
 	strict_notify_fn *notify;	/* or NULL */
+	/*
+	 * Complete a finding that is new, in the thread that has detected it; no lock is held. Set
+	 * after strict_init() and before the first report; or NULL.
+	 */
+	void (*complete)(void *opaque, struct strict_finding *finding);
 	void *opaque;
+	struct places places;	/* by the host */
 
 	/* Guards the rest; a leaf. */
 	pthread_mutex_t lock;
@@ -83,9 +110,9 @@ struct strict {
 void strict_init(struct strict *strict, const struct mmu *mmu, strict_notify_fn *notify,
 		 void *opaque);
 void strict_destroy(struct strict *strict);
-/* Drop all findings. Any thread. */
+/* Drop all findings, but not the places. Any thread. */
 void strict_clear(struct strict *strict);
-/* Store a finding; its members times and os are not used. Any thread, without the device lock. */
+/* Store a finding; its members times, os and job are not used. Any thread, without the device lock. */
 void strict_report(struct strict *strict, const struct strict_finding *finding);
 /*
  * Return the finding of a program's fault: its kind, or false for a fault that is none. wave:

@@ -74,17 +74,22 @@ u64 trace_written(const struct trace *trace)
 	return atomic_load(&trace->next);
 }
 
-void trace_set_context(struct trace *trace, enum trace_master dm, u32 context)
+void trace_set_tag(struct trace *trace, enum trace_master dm, u64 tag)
 {
 	if (trace)
-		atomic_store_explicit(&trace->context[dm], context, memory_order_relaxed);
+		atomic_store_explicit(&trace->tag[dm], tag, memory_order_relaxed);
+}
+
+u64 trace_tag(const struct trace *trace, enum trace_master dm)
+{
+	if (!trace || dm >= TRACE_MASTERS)
+		return 0;
+	return atomic_load_explicit(&trace->tag[dm], memory_order_relaxed);
 }
 
 u32 trace_context(const struct trace *trace, enum trace_master dm)
 {
-	if (!trace || dm >= TRACE_MASTERS)
-		return 0;
-	return atomic_load_explicit(&trace->context[dm], memory_order_relaxed);
+	return (u32)trace_tag(trace, dm);
 }
 
 /* Change a record to that of register map 2.2. */

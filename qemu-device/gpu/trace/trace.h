@@ -70,7 +70,7 @@ struct trace {
 	_Atomic u64 enabled;
 	_Atomic u64 ring;	/* address of the ring, and log2 of its entries in the low bits */
 	_Atomic u64 next;	/* number of the next event */
-	_Atomic u32 context[TRACE_MASTERS];	/* of the running jobs */
+	_Atomic u64 tag[TRACE_MASTERS];	/* of the running jobs */
 	/* Bit e / TRACE_FLAG_WORDS of word e % TRACE_FLAG_WORDS: entry e is being written. */
 	_Atomic u32 writing[TRACE_FLAG_WORDS];
 };
@@ -85,9 +85,11 @@ void trace_reset(struct trace *trace);
 bool trace_set_enable(struct trace *trace, u32 ctrl);
 /* Return TRACE_WRITTEN. */
 u64 trace_written(const struct trace *trace);
-/* Set the context whose job a data master runs, low half of its TAG; trace may be NULL. */
-void trace_set_context(struct trace *trace, enum trace_master dm, u32 context);
-/* Return the context whose job a data master runs, or 0; trace may be NULL. */
+/* Set the TAG of the job that a data master runs, 0: it runs none; trace may be NULL. */
+void trace_set_tag(struct trace *trace, enum trace_master dm, u64 tag);
+/* Return it. */
+u64 trace_tag(const struct trace *trace, enum trace_master dm);
+/* Return the context whose job a data master runs, low half of the TAG, or 0. */
 u32 trace_context(const struct trace *trace, enum trace_master dm);
 
 /* Return arg1 of JOB_START. flag: a resumed job, or a partial render. */

@@ -39,6 +39,11 @@ static u32 group_waves(const struct usc *usc, unsigned int number, struct usc_wa
 	return count;
 }
 
+enum pumice_wave_master usc_slot_master(const struct usc *usc, unsigned int slot)
+{
+	return usc_gfx_master(usc->group[usc->task[slot].group].gfx);
+}
+
 u32 usc_waves(const struct usc *usc, u32 masters, struct usc_wave_info *out)
 {
 	u64 groups = usc->running;

@@ -167,6 +167,9 @@ void usc_abort_groups(struct usc *usc, u64 groups);
 /* Return the number of its requests to the texture unit for a data master's tasks; any thread. */
 u64 usc_tag_reads(const struct usc *usc, enum pumice_wave_master master);
 
+/* Return the data master of the task in a slot; in the thread that steps. */
+enum pumice_wave_master usc_slot_master(const struct usc *usc, unsigned int slot);
+
 /* State of one wave in flight, for a debugger. */
 struct usc_wave_info {
 	u64 code;	/* GPU virtual address of its program */

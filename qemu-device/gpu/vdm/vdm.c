@@ -189,7 +189,7 @@ bool vdm_start(struct vdm *vdm, const struct dm_job *job)
 	vdm->short_of_pages = vdm->exclusive = vdm->flushed = vdm->progress = false;
 	vdm->held = false;
 	vdm_walk_begin(vdm);
-	trace_set_context(vdm->config.trace, TRACE_VDM, (u32)job->tag);
+	trace_set_tag(vdm->config.trace, TRACE_VDM, job->tag);
 	trace_event(vdm->config.trace, PUMICE_TRACE_KIND_JOB_START, TRACE_VDM, job->ctx, TRACE_VDM,
 		    job->stream, trace_job(job->tag, false));
 	vdm->config.ops->wake(vdm->config.opaque, 0);
@@ -273,7 +273,7 @@ static void end_job(struct vdm *vdm)
 	dm_run_end(&vdm->run, now(vdm));
 	trace_event(vdm->config.trace, PUMICE_TRACE_KIND_JOB_END, TRACE_VDM,
 		    vdm->job.ctx, TRACE_VDM, vdm->run.status.fault.fault, vdm->run.end);
-	trace_set_context(vdm->config.trace, TRACE_VDM, 0);
+	trace_set_tag(vdm->config.trace, TRACE_VDM, 0);
 	if (vdm->run.end != DM_DONE)
 		vdm_wake_all(vdm);	/* so that their TAs free memory */
 	vdm->config.ops->ended(vdm->config.opaque, vdm->run.end);

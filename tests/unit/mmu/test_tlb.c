@@ -207,6 +207,31 @@ static void ranges_elsewhere_do_not_restore_invalidated_entries(void **state)
 	}
 }
 
+/* Of a range: those of the whole context have numbers only. */
+static void the_last_invalidation_of_an_address_is_found(void **state)
+{
+	struct fixture *fx = fx_create();
+	const u64 before = atomic_load(&fx->mmu.gen[CTX]);
+	u32 i;
+
+	(void)state;
+	assert_int_equal(mmu_find_invalidation(&fx->mmu, CTX, VA), 0);
+	mmu_invalidate_range(&fx->mmu, CTX, VA, VA + 8191);
+	mmu_invalidate_range(&fx->mmu, CTX, VA, VA + 4095);
+	mmu_invalidate_range(&fx->mmu, CTX + 1, VA, VA + 8191);
+	mmu_invalidate_ctx(&fx->mmu, CTX);
+	assert_int_equal(mmu_find_invalidation(&fx->mmu, CTX, VA + 4095), before + 2);
+	assert_int_equal(mmu_find_invalidation(&fx->mmu, CTX, VA + 4096), before + 1);
+	assert_int_equal(mmu_find_invalidation(&fx->mmu, CTX, VA + 8192), 0);
+	assert_int_equal(mmu_find_invalidation(&fx->mmu, CTX, VA - 1), 0);
+	for (i = 3; i <= MMU_RANGES; i++)
+		mmu_invalidate_ctx(&fx->mmu, CTX);
+	assert_int_equal(mmu_find_invalidation(&fx->mmu, CTX, VA), before + 2);
+	mmu_invalidate_ctx(&fx->mmu, CTX);
+	assert_int_equal(mmu_find_invalidation(&fx->mmu, CTX, VA), 0);
+	fx_destroy(fx);
+}
+
 static void a_fault_is_not_cached(void **state)
 {
 	struct fixture *fx = fx_create();
@@ -434,6 +459,7 @@ int main(void)
 		cmocka_unit_test(a_range_of_one_context_does_not_affect_others),
 		cmocka_unit_test(an_entry_survives_ranges_that_do_not_contain_it),
 		cmocka_unit_test(ranges_elsewhere_do_not_restore_invalidated_entries),
+		cmocka_unit_test(the_last_invalidation_of_an_address_is_found),
 		cmocka_unit_test(a_fault_is_not_cached),
 		cmocka_unit_test(a_page_cached_for_reading_still_refuses_writes),
 		cmocka_unit_test(reset_drops_entries_and_registers),

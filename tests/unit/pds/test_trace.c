@@ -19,10 +19,10 @@ static struct stage_tasks *create_with(const struct fx_stores *stores)
 	struct stage_tasks *t = stage_tasks_create(1, stores, &registers);
 	struct trace *trace = &t->fx->trace.trace;
 
-	trace_set_context(trace, TRACE_CDM, CONTEXT(PDS_DM_CDM));
-	trace_set_context(trace, TRACE_VDM, CONTEXT(PDS_DM_VDM));
-	trace_set_context(trace, TRACE_PDM, CONTEXT(PDS_DM_PDM));
-	trace_set_context(trace, TRACE_RDM, CONTEXT(PDS_DM_RDM));
+	trace_set_tag(trace, TRACE_CDM, CONTEXT(PDS_DM_CDM));
+	trace_set_tag(trace, TRACE_VDM, CONTEXT(PDS_DM_VDM));
+	trace_set_tag(trace, TRACE_PDM, CONTEXT(PDS_DM_PDM));
+	trace_set_tag(trace, TRACE_RDM, CONTEXT(PDS_DM_RDM));
 	testtrace_on(&t->fx->trace, TESTTRACE_ALL);
 	return t;
 }

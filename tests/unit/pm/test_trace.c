@@ -16,8 +16,8 @@ static struct pb_fixture *create(u32 pages)
 {
 	struct pb_fixture *fx = pbfx_create(pages, 0);
 
-	trace_set_context(&fx->trace.trace, TRACE_VDM, GEOMETRY);
-	trace_set_context(&fx->trace.trace, TRACE_PDM, FRAGMENTS);
+	trace_set_tag(&fx->trace.trace, TRACE_VDM, GEOMETRY);
+	trace_set_tag(&fx->trace.trace, TRACE_PDM, FRAGMENTS);
 	testtrace_on(&fx->trace, TESTTRACE_ALL);
 	return fx;
 }
@@ -132,8 +132,8 @@ static void a_chain_is_freed_for_the_job_that_began(void **state)
 	testtrace_on(&fx->trace, 0);
 	testtrace_on(&fx->trace, TESTTRACE_ALL);
 	assert_int_equal(pm_free_macro_tile_piece(fx->pm, 0, &first, 4, &fault), PM_MORE);
-	trace_set_context(&fx->trace.trace, TRACE_PDM, 0);
-	trace_set_context(&fx->trace.trace, TRACE_VDM, LATER);
+	trace_set_tag(&fx->trace.trace, TRACE_PDM, 0);
+	trace_set_tag(&fx->trace.trace, TRACE_VDM, LATER);
 	for (i = 0; i < 2; i++) {
 		do
 			result = pm_scene_begin_piece(fx->pm, i ? &second : &first, &fault);

@@ -2,9 +2,10 @@
 /*
  * A program that ends without destroying its objects: run a kernel with a race in the device that
  * PUMICE_DEVICE names, wait for it, and end as the argument says: "exit", "kill" or "crash", by
- * a signal.
+ * a signal. With "past" the kernel loads the word after a buffer with a name, instead.
  */
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +31,26 @@ static void check(const char *what, int err)
 	exit(1);
 }
 
-static void run(void)
+/* Write a program that loads the word after a buffer of 8 bytes, at line 6. */
+static void write_load(struct pumice_vm *vm, char *text, size_t bytes)
 {
+	static struct pumice_buffer buffer;
+
+	check("buffer", pumice_buffer_create(vm, 8, &buffer));
+	check("label", pumice_bo_set_label(buffer.bo, "weights"));
+	snprintf(text, bytes,
+		 ".group 1, 1, 1\n"
+		 "mov sh0, %#x\n"
+		 "mov sh1, %#x\n"
+		 "mov r1, [one], 8\n"
+		 "\n"
+		 "global_load32 sig0, r2, [one], sh0 + r1\n"
+		 "end\n", (unsigned int)buffer.va, (unsigned int)(buffer.va >> 32));
+}
+
+static void run(bool past)
+{
+	char load[512];
 	struct pumice_context *context;
 	struct pumice_dispatch dispatch;
 	struct pumice_kernel *kernel;
@@ -43,7 +62,9 @@ static void run(void)
 	check("vm", pumice_vm_create(dev, &vm));
 	check("context", pumice_context_create(vm, PUMICE_PRIORITY_NORMAL, &context));
 	check("stream", pumice_stream_create(vm, 65536, &stream));
-	check("kernel", pumice_kernel_assemble(vm, "leaver.pasm", race, &kernel));
+	if (past)
+		write_load(vm, load, sizeof(load));
+	check("kernel", pumice_kernel_assemble(vm, "leaver.pasm", past ? load : race, &kernel));
 	pumice_dispatch_init(&dispatch, kernel);
 	check("dispatch", pumice_stream_dispatch(stream, &dispatch));
 	check("end", pumice_stream_end(stream, &start));
@@ -56,7 +77,7 @@ int main(int argc, char **argv)
 	const char *how = argc > 1 ? argv[1] : "";
 
 	setrlimit(RLIMIT_CORE, &none);
-	run();
+	run(!strcmp(how, "past"));
 	if (!strcmp(how, "kill"))
 		raise(SIGKILL);
 	if (!strcmp(how, "crash")) {

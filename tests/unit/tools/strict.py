@@ -59,6 +59,7 @@ def a_race_is_printed_with_its_place_and_the_other_side():
     expected = (r"1\. local-race, write of local memory, byte 0\n"
                 r"   at  race\.pasm:8 instruction 3 of the program at 0x[0-9a-f]+, wave 0, lane 0, "
                 r"USC 0, context [0-9]+\n"
+                r"   in  job 1 of queue [0-9]+, data master cdm\n"
                 r"   other side: read at instruction 5, wave 1, lane 0\n"
                 r"   no barrier between the other access and this one\n"
                 r"(   detected [0-9]+ times\n)?")
@@ -115,6 +116,16 @@ def findings_of_a_command_that_ends_by_a_signal_are_printed():
     for how, number in (("kill", signal.SIGKILL), ("crash", signal.SIGSEGV)):
         out, _ = strict(LEAVER, how, status=128 + number)
         assert "1. local-race, write" in out and out.endswith("1 finding\n"), out
+
+
+@test
+def an_access_after_a_buffer_is_printed_with_its_name():
+    out, _ = strict(LEAVER, "past", status=3)
+    expected = (r"1\. past-end, read of address (0x[0-9a-f]+), buffer weights, which ends at \1\n"
+                r"   at  leaver\.pasm:6 instruction 3 .*\n"
+                r"   in  job 1 of queue [0-9]+, data master cdm\n"
+                r"   no byte of the buffer at this address: .*\n1 finding\n")
+    assert re.fullmatch(expected, out), out
 
 
 @test

@@ -93,8 +93,8 @@ static void a_record_contains_the_event(void **state)
 
 	(void)state;
 	enable(fx, RING, 4, ALL_KINDS);
-	trace_set_context(&fx->trace, TRACE_PDM, 0xc0ffee01);
-	trace_set_context(&fx->trace, TRACE_CDM, 0xc0ffee02);
+	trace_set_tag(&fx->trace, TRACE_PDM, 0xc0ffee01);
+	trace_set_tag(&fx->trace, TRACE_CDM, 0xc0ffee02);
 	atomic_store(&fx->clock, 0x123456789abcdef0);
 	trace_item(&fx->trace, (struct trace_item){
 		.kind = PUMICE_TRACE_KIND_TILE, .phase = PUMICE_TRACE_PHASE_CANCEL,
@@ -154,8 +154,8 @@ static void records_without_extended_are_those_of_version_2_2(void **state)
 
 	(void)state;
 	enable(fx, RING, 256, 0xffff);
-	trace_set_context(&fx->trace, TRACE_CDM, 5);
-	trace_set_context(&fx->trace, TRACE_PDM, 6);
+	trace_set_tag(&fx->trace, TRACE_CDM, 5);
+	trace_set_tag(&fx->trace, TRACE_PDM, 6);
 	for (kind = 1; kind < PUMICE_TRACE_KIND_COUNT; kind++)
 		trace_item(&fx->trace, (struct trace_item){
 			.kind = (u8)kind, .phase = PUMICE_TRACE_PHASE_END, .dm = TRACE_PDM,
@@ -284,7 +284,7 @@ static void a_record_may_have_another_context_than_the_current_one(void **state)
 
 	(void)state;
 	enable(fx, RING, 16, ALL_KINDS);
-	trace_set_context(&fx->trace, TRACE_VDM, 0x88);
+	trace_set_tag(&fx->trace, TRACE_VDM, 0x88);
 	trace_item(&fx->trace, (struct trace_item){
 		.kind = PUMICE_TRACE_KIND_PM, .dm = TRACE_VDM, .context = &context,
 	});
@@ -444,7 +444,7 @@ static void a_reset_stops_the_trace(void **state)
 
 	(void)state;
 	enable(fx, RING, 4, ALL_KINDS);
-	trace_set_context(&fx->trace, TRACE_CDM, 9);
+	trace_set_tag(&fx->trace, TRACE_CDM, 9);
 	stall(fx, 1);
 	trace_reset(&fx->trace);
 	stall(fx, 2);

@@ -49,6 +49,11 @@ struct memory {
 	u32 refs;
 	u64 bus, bytes;
 	bool coherent;	/* PUMICE_BO_COHERENT; constant */
+	bool freed;	/* its bo was destroyed */
+	/* For findings: the bo, or NULL; of one that was destroyed its size and its name then. */
+	struct pumice_bo *bo;
+	u64 used;	/* bytes as requested; 0: not of a bo */
+	char label[PUMICE_LABEL_BYTES];
 };
 
 /* ---------------------------------------------------------------- tables.c */
@@ -273,6 +278,7 @@ struct inproc_vm {
 	 */
 	struct pending_bind *pending;
 	struct inproc_context *binder;	/* NULL before the first bind */
+	u64 operations;			/* of binds, in the order in which they took effect */
 };
 
 /* --------------------------------------------------------------- freelist.c */
@@ -401,6 +407,16 @@ static inline struct inproc_device *inproc_device(struct pumice_device *dev)
 {
 	return (struct inproc_device *)dev;
 }
+
+/* buffers.c: for findings of mode strict; without effect in other modes */
+/* A bo is destroyed; its memory may still be mapped. */
+void buffers_note_free(struct inproc_device *d, struct memory *m);
+void buffers_note_label(struct inproc_device *d, const struct memory *m, const char *label);
+/* Mappings of a range are about to be removed by the current operation of a VM. */
+void buffers_note_unmap(struct inproc_device *d, struct inproc_vm *vm, u64 va, u64 size);
+void buffers_note_map(struct inproc_device *d, struct inproc_vm *vm, const struct mapping *m);
+/* A VM is being destroyed: before its tables. */
+void buffers_forget(struct inproc_device *d, const struct inproc_vm *vm);
 
 /* virtual.c */
 /* Begin to be number 0 of a GPU that does not exist yet. */

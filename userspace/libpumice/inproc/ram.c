@@ -102,6 +102,7 @@ int inproc_bo_create(struct pumice_device *dev, u64 size, struct pumice_vm *excl
 	}
 	bo->memory->coherent = flags & PUMICE_BO_COHERENT;
 	bo_init(&bo->base, dev, size);
+	bo->memory->bo = &bo->base;
 	*out = &bo->base;
 	return 0;
 }
@@ -112,6 +113,7 @@ void inproc_bo_destroy(struct pumice_bo *base)
 	struct inproc_bo *bo = (struct inproc_bo *)base;
 
 	pthread_mutex_lock(&d->lock);
+	buffers_note_free(d, bo->memory);
 	memory_put(d, bo->memory);
 	pthread_mutex_unlock(&d->lock);
 	bo_fini(base);
@@ -132,9 +134,12 @@ void inproc_bo_unmap(struct pumice_bo *bo, void *cpu)
 
 int inproc_bo_set_label(struct pumice_bo *bo, const char *label)
 {
-	/* The common part stores it; no other component needs it. */
-	(void)bo;
-	(void)label;
+	struct inproc_device *d = inproc_device(bo->dev);
+
+	/* The common part stores it. */
+	pthread_mutex_lock(&d->lock);
+	buffers_note_label(d, ((struct inproc_bo *)bo)->memory, label);
+	pthread_mutex_unlock(&d->lock);
 	return 0;
 }
 

@@ -60,6 +60,7 @@ void inproc_vm_destroy(struct pumice_vm *base)
 	pthread_mutex_lock(&d->lock);
 	bind_cancel(d, vm);
 	unlink_vm(d, vm);
+	buffers_forget(d, vm);
 	err = fw_call(d, &release);
 	/* Memory that the GPU may still use is kept until the device is destroyed. */
 	if (!err || d->lost)
@@ -104,12 +105,16 @@ int vm_bind_one(struct inproc_device *d, struct inproc_vm *vm, const struct pumi
 	struct space_change change;
 	int err;
 
+	vm->operations++;
+	buffers_note_unmap(d, vm, va, size);
 	if (space_change(d, &vm->space, va, size, map ? &m : NULL, &change))
 		return fail(&d->base, ENOMEM, "bind: " OUT_OF_GPU_MEMORY);
 	err = space_needs_invalidate(&change) || (map && (!vm->cached || vm->cacheless_job)) ?
 		      fw_call(d, &invalidate) : 0;
 	if (err)
 		vm->unusable = true;
+	if (map)
+		buffers_note_map(d, vm, &m);
 	space_release(d, &change);
 	return err;
 }

@@ -262,7 +262,7 @@ int pumice_device_drm_fd(struct pumice_device *dev);
 
 /**
  * pumice_bo_create - allocate zeroed memory, cached for CPU and GPU.
- * @size: bytes, not 0; rounded up to pages
+ * @size: bytes, not 0; rounded up to pages, but mode strict reports accesses after @size
  * @exclusive: the only VM that will bind it, which makes submission cheaper; or NULL
  * @bo: out
  *

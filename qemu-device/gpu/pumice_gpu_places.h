@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The GPU core: description of buffers by the owner of the translation tables, for findings of mode
+ * strict. Optional: without it findings have no name of a buffer, and accesses past its end are not
+ * detected. Any thread; not from ops.
+ *
+ * catalogue: the bus address of the tables of an address space. buffer: identifies a buffer;
+ * compared only. label: its name, or NULL; at most 63 bytes are kept.
+ */
+#ifndef PUMICE_GPU_PLACES_H
+#define PUMICE_GPU_PLACES_H
+
+#include "pumice_gpu.h"
+
+/*
+ * A buffer was mapped whose last page has bytes after it. end: address of the first of these, not a
+ * multiple of 4 KiB.
+ */
+void pumice_gpu_add_end(struct pumice_gpu *gpu, uint64_t catalogue, uint64_t end,
+			const void *buffer, const char *label);
+
+/* A mapping that is removed. */
+struct pumice_gpu_unmap {
+	uint64_t catalogue;
+	uint64_t va, size;	/* bytes, not 0 */
+	uint64_t number;	/* of the operation, of those of its address space */
+	const void *buffer;
+	const char *label;
+	bool freed;	/* the buffer no longer exists */
+};
+
+/* Before the tables change. */
+void pumice_gpu_note_unmap(struct pumice_gpu *gpu, const struct pumice_gpu_unmap *unmap);
+/* The buffer has a new name. */
+void pumice_gpu_note_label(struct pumice_gpu *gpu, const void *buffer, const char *label);
+/* The buffer no longer exists, though it may still be mapped. */
+void pumice_gpu_note_free(struct pumice_gpu *gpu, const void *buffer);
+/* The address space no longer exists. */
+void pumice_gpu_forget_space(struct pumice_gpu *gpu, uint64_t catalogue);
+
+#endif

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+/* Mode strict: buffers by address. See places.h. */
+#include "places.h"
+
+#include <string.h>
+
+void places_init(struct places *places)
+{
+	atomic_init(&places->end_count, 0);
+	places->next_removed = 0;
+	memset(places->removed, 0, sizeof(places->removed));
+	pthread_mutex_init(&places->lock, NULL);
+}
+
+void places_destroy(struct places *places)
+{
+	pthread_mutex_destroy(&places->lock);
+}
+
+/* Copy a name as it can be in a finding: bytes that JSON would escape become question marks. */
+static void copy_label(char to[PLACES_LABEL_BYTES], const char *label)
+{
+	u32 n;
+
+	for (n = 0; n + 1 < PLACES_LABEL_BYTES && label && label[n]; n++) {
+		const char c = label[n];
+
+		to[n] = c >= ' ' && c <= '~' && c != '"' && c != '\\' ? c : '?';
+	}
+	to[n] = '\0';
+}
+
+/* Return the position of the first end that is not before a page. Lock held. */
+static u32 find_position(const struct places *places, u64 catalogue, u64 page)
+{
+	u32 first = 0, last = places->end_count;
+
+	while (first < last) {
+		const u32 middle = first + (last - first) / 2;
+		const struct places_end *e = &places->end[middle];
+
+		if (e->catalogue < catalogue || (e->catalogue == catalogue && e->page < page))
+			first = middle + 1;
+		else
+			last = middle;
+	}
+	return first;
+}
+
+/* Remove ends from position first to before last. Lock held. */
+static void remove_ends(struct places *places, u32 first, u32 last)
+{
+	memmove(&places->end[first], &places->end[last],
+		(places->end_count - last) * sizeof(places->end[0]));
+	places->end_count -= last - first;
+}
+
+void places_add_end(struct places *places, u64 catalogue, u64 end, const void *buffer,
+		    const char *label)
+{
+	const u64 page = end & ~(PLACES_PAGE - 1);
+	struct places_end *e;
+	u32 at, count;
+
+	pthread_mutex_lock(&places->lock);
+	at = find_position(places, catalogue, page);
+	count = places->end_count;
+	e = &places->end[at];
+	if (at == count || e->catalogue != catalogue || e->page != page) {
+		if (count == PLACES_ENDS)
+			goto unlock;
+		memmove(e + 1, e, (count - at) * sizeof(*e));
+		places->end_count = count + 1;
+	}
+	*e = (struct places_end){
+		.catalogue = catalogue, .page = page, .end = end, .buffer = buffer,
+	};
+	copy_label(e->label, label);
+unlock:
+	pthread_mutex_unlock(&places->lock);
+}
+
+void places_remove(struct places *places, const struct places_removed *removed)
+{
+	struct places_removed *r;
+
+	pthread_mutex_lock(&places->lock);
+	remove_ends(places, find_position(places, removed->catalogue, removed->first),
+		    find_position(places, removed->catalogue, removed->last));
+	r = &places->removed[places->next_removed++ % PLACES_REMOVED];
+	*r = *removed;
+	copy_label(r->label, removed->label);
+	pthread_mutex_unlock(&places->lock);
+}
+
+void places_label(struct places *places, const void *buffer, const char *label)
+{
+	u32 n;
+
+	pthread_mutex_lock(&places->lock);
+	for (n = 0; n < places->end_count; n++)
+		if (places->end[n].buffer == buffer)
+			copy_label(places->end[n].label, label);
+	pthread_mutex_unlock(&places->lock);
+}
+
+void places_free(struct places *places, const void *buffer)
+{
+	u32 n;
+
+	pthread_mutex_lock(&places->lock);
+	for (n = 0; n < PLACES_REMOVED; n++)
+		if (places->removed[n].buffer == buffer)
+			places->removed[n].freed = true;
+	pthread_mutex_unlock(&places->lock);
+}
+
+void places_forget(struct places *places, u64 catalogue)
+{
+	u32 n;
+
+	pthread_mutex_lock(&places->lock);
+	remove_ends(places, find_position(places, catalogue, 0),
+		    find_position(places, catalogue, UINT64_MAX));
+	for (n = 0; n < PLACES_REMOVED; n++)
+		if (places->removed[n].catalogue == catalogue)
+			places->removed[n] = (struct places_removed){ 0 };
+	pthread_mutex_unlock(&places->lock);
+}
+
+bool places_find_end(struct places *places, u64 catalogue, u64 va, u64 bytes,
+		     struct places_end *end)
+{
+	const u64 page = (va + bytes - 1) & ~(PLACES_PAGE - 1);
+	bool found;
+	u32 at;
+
+	pthread_mutex_lock(&places->lock);
+	at = find_position(places, catalogue, page);
+	found = at < places->end_count && places->end[at].catalogue == catalogue &&
+		places->end[at].page == page && va + bytes > places->end[at].end;
+	if (found)
+		*end = places->end[at];
+	pthread_mutex_unlock(&places->lock);
+	return found;
+}
+
+bool places_find_removed(struct places *places, u64 catalogue, u64 va,
+			 struct places_removed *removed)
+{
+	bool found = false;
+	u32 n;
+
+	pthread_mutex_lock(&places->lock);
+	for (n = 1; n <= PLACES_REMOVED && !found; n++) {
+		const struct places_removed *r =
+			&places->removed[(places->next_removed - n) % PLACES_REMOVED];
+
+		found = r->last && r->catalogue == catalogue && va >= r->first && va <= r->last;
+		if (found)
+			*removed = *r;
+	}
+	pthread_mutex_unlock(&places->lock);
+	return found;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Mode strict: buffers by GPU virtual address, as far as the host describes them: the end of a
+ * buffer in its last page, and mappings that were removed.
+ *
+ * Source: the project's decision; no document describes it. The MMU has pages only, so the owner of
+ * the tables must describe the buffers (pumice_gpu_places.h): the library does for a GPU in
+ * its process. Without a description findings have no buffer, and past-end is not detected.
+ *
+ * Address spaces are identified by the bus address of their catalogue, since the firmware assigns
+ * MMU contexts for jobs only.
+ *
+ * Limits: PLACES_ENDS ends are kept, buffers after those are not checked; of removed mappings the
+ * last PLACES_REMOVED.
+ */
+#ifndef PUMICE_GPU_STRICT_PLACES_H
+#define PUMICE_GPU_STRICT_PLACES_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "pumice_types.h"
+
+#define PLACES_ENDS	4096u
+#define PLACES_REMOVED	1024u
+#define PLACES_PAGE	4096ull
+#define PLACES_LABEL_BYTES 64u	/* of a buffer's name, its end included */
+
+/* The last page of a buffer that does not fill it. */
+struct places_end {
+	u64 catalogue;
+	u64 page;	/* address */
+	u64 end;	/* of the first byte after the buffer, in the page */
+	const void *buffer;
+	char label[PLACES_LABEL_BYTES];
+};
+
+/* A mapping that was removed. */
+struct places_removed {
+	u64 catalogue;
+	u64 first, last;	/* addresses; 0, 0: none */
+	u64 number;	/* of the operation of its address space that removed it */
+	const void *buffer;
+	bool freed;	/* the buffer no longer exists */
+	char label[PLACES_LABEL_BYTES];
+};
+
+struct places {
+	_Atomic u32 end_count;	/* written with the lock held */
+	/* Guards the rest; a leaf. */
+	pthread_mutex_t lock;
+	struct places_end end[PLACES_ENDS];	/* sorted by catalogue and page */
+	struct places_removed removed[PLACES_REMOVED];	/* a ring */
+	u64 next_removed;
+};
+
+void places_init(struct places *places);
+void places_destroy(struct places *places);
+
+/* The functions are for any thread. */
+
+/*
+ * A page was mapped whose first bytes, up to end, are the last ones of a buffer. buffer: identifies
+ * it; compared only.
+ */
+void places_add_end(struct places *places, u64 catalogue, u64 end, const void *buffer,
+		    const char *label);
+/* A mapping is removed; the members of removed are copied, the label is shortened. */
+void places_remove(struct places *places, const struct places_removed *removed);
+/* A buffer has a new name. */
+void places_label(struct places *places, const void *buffer, const char *label);
+/* A buffer no longer exists, and its removed mappings are of one that was freed. */
+void places_free(struct places *places, const void *buffer);
+/* An address space no longer exists. */
+void places_forget(struct places *places, u64 catalogue);
+
+/* Return whether there is an end in any address space: without one, none has to be found. */
+static inline bool places_have_ends(const struct places *places)
+{
+	return atomic_load_explicit(&places->end_count, memory_order_relaxed) != 0;
+}
+
+/* Find the end of a buffer that an access is beyond, at least in part; false: there is none. */
+bool places_find_end(struct places *places, u64 catalogue, u64 va, u64 bytes,
+		     struct places_end *end);
+/* Find the last mapping of an address that was removed; false: none, or it is too long ago. */
+bool places_find_removed(struct places *places, u64 catalogue, u64 va,
+			 struct places_removed *removed);
+
+#endif

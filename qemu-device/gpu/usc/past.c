@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Mode strict: loads and stores beyond the end of a buffer, in its last page.
+ *
+ * Source: the project's decision. The MMU maps whole pages, so such an access reads bytes that the
+ * buffer does not have, and no fault reports it. The host describes the ends (strict/places.h).
+ *
+ * Limits: accesses by lane only: not those of work-group copies, uniforms, dynamic constants,
+ * textures and the ray-tracing unit. The first lane of an instruction is reported.
+ */
+#include "step.h"
+
+#include <string.h>
+
+#include "../strict/strict.h"
+
+static void report(const struct exec *x, const struct usc_insn *i, const struct usc_requests *r,
+		   u32 lane, const struct places_end *end)
+{
+	struct strict_finding finding = {
+		.kind = PUMICE_FINDING_PAST_END,
+		.unit = PUMICE_UNIT_USC_DATA,
+		.access = r->store ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ,
+		.ctx = x->ctx,
+		.lane_known = true,
+		.slot = x->wave->slot,
+		.wave = x->wave->in_group,
+		.lane = (u8)lane,
+		.usc = (u16)x->usc->config.number,
+		.pc = (u32)(i - x->program->insn),
+		.code = x->code_addr,
+		.addr = r->va[lane],
+		.buffer = { .end = end->end },
+	};
+
+	memcpy(finding.buffer.label, end->label, sizeof(finding.buffer.label));
+	strict_report(x->usc->strict, &finding);
+}
+
+void usc_past_end(const struct exec *x, const struct usc_insn *i, const struct usc_requests *r)
+{
+	struct places *places = &x->usc->strict->places;
+	struct places_end end;
+	u64 catalogue;
+
+	if (!r->lanes || !places_have_ends(places))
+		return;
+	catalogue = mmu_catalogue(x->usc->config.mmu, x->ctx);
+	for (u32 left = r->lanes; left; left &= left - 1) {
+		const u32 lane = (u32)__builtin_ctz(left);
+
+		if (!places_find_end(places, catalogue, r->va[lane], r->bytes, &end))
+			continue;
+		report(x, i, r, lane, &end);
+		return;
+	}
+}

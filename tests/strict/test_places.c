@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT
+/* Mode strict: buffers by address, and their place in findings. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "strict/places.h"
+#include "strict/strict.h"
+
+#define SPACE	0x2000u		/* catalogues */
+#define OTHER	0x4000u
+#define VA	0x100000u
+
+static struct places places;
+static struct places_end end;
+static struct places_removed removed;
+static const char buffer, second;	/* identify buffers */
+
+static int set_up(void **state)
+{
+	(void)state;
+	places_init(&places);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	places_destroy(&places);
+	return 0;
+}
+
+static void unmap(u64 catalogue, u64 first, u64 bytes, u64 number, const char *label)
+{
+	struct places_removed r = { .catalogue = catalogue, .first = first,
+				    .last = first + bytes - 1, .number = number,
+				    .buffer = &buffer };
+
+	strncpy(r.label, label, sizeof(r.label) - 1);
+	places_remove(&places, &r);
+}
+
+static void an_access_is_past_the_end_by_its_last_byte(void **state)
+{
+	(void)state;
+	assert_false(places_have_ends(&places));
+	places_add_end(&places, SPACE, VA + 98, &buffer, "b");
+	assert_true(places_have_ends(&places));
+	assert_false(places_find_end(&places, SPACE, VA, 98, &end));
+	assert_false(places_find_end(&places, SPACE, VA + 94, 4, &end));
+	assert_true(places_find_end(&places, SPACE, VA + 95, 4, &end));
+	assert_int_equal(end.end, VA + 98);
+	assert_string_equal(end.label, "b");
+	assert_true(places_find_end(&places, SPACE, VA + PLACES_PAGE - 1, 1, &end));
+	/* Other pages and address spaces have no end. */
+	assert_false(places_find_end(&places, SPACE, VA + PLACES_PAGE, 1, &end));
+	assert_false(places_find_end(&places, SPACE, VA - 1, 1, &end));
+	assert_false(places_find_end(&places, OTHER, VA + 200, 1, &end));
+	/* From the page before it. */
+	assert_true(places_find_end(&places, SPACE, VA - 1, 100, &end));
+}
+
+static void the_end_of_a_page_is_replaced(void **state)
+{
+	(void)state;
+	places_add_end(&places, SPACE, VA + 8, &buffer, "b");
+	places_add_end(&places, SPACE, VA + 16, &second, "c");
+	assert_false(places_find_end(&places, SPACE, VA + 12, 4, &end));
+	assert_true(places_find_end(&places, SPACE, VA + 16, 4, &end));
+	assert_ptr_equal(end.buffer, &second);
+	assert_int_equal(places.end_count, 1);
+}
+
+static void a_removed_mapping_has_no_end(void **state)
+{
+	u32 n;
+
+	(void)state;
+	for (n = 0; n < 4; n++)
+		places_add_end(&places, SPACE, VA + n * PLACES_PAGE + 8, &buffer, "b");
+	places_add_end(&places, OTHER, VA + 8, &buffer, "b");
+	unmap(SPACE, VA + PLACES_PAGE, 2 * PLACES_PAGE, 1, "b");
+	assert_true(places_find_end(&places, SPACE, VA + 8, 1, &end));
+	assert_false(places_find_end(&places, SPACE, VA + PLACES_PAGE + 8, 1, &end));
+	assert_false(places_find_end(&places, SPACE, VA + 2 * PLACES_PAGE + 8, 1, &end));
+	assert_true(places_find_end(&places, SPACE, VA + 3 * PLACES_PAGE + 8, 1, &end));
+	assert_true(places_find_end(&places, OTHER, VA + 8, 1, &end));
+}
+
+static void ends_are_found_in_any_order(void **state)
+{
+	u32 n;
+
+	(void)state;
+	for (n = 0; n < 64; n++)
+		places_add_end(&places, n & 1 ? OTHER : SPACE,
+			       VA + (n * 37 % 64) * PLACES_PAGE + 1 + n, &buffer, "b");
+	for (n = 0; n < 64; n++) {
+		const u64 at = VA + (n * 37 % 64) * PLACES_PAGE + 1 + n;
+
+		assert_true(places_find_end(&places, n & 1 ? OTHER : SPACE, at, 1, &end));
+		assert_int_equal(end.end, at);
+		assert_false(places_find_end(&places, n & 1 ? SPACE : OTHER, at, 1, &end));
+	}
+}
+
+static void ends_without_room_are_not_kept(void **state)
+{
+	u32 n;
+
+	(void)state;
+	for (n = 0; n < PLACES_ENDS + 2; n++)
+		places_add_end(&places, SPACE, VA + n * PLACES_PAGE + 8, &buffer, "b");
+	assert_int_equal(places.end_count, PLACES_ENDS);
+	/* One that exists is replaced all the same. */
+	places_add_end(&places, SPACE, VA + 16, &buffer, "b");
+	assert_false(places_find_end(&places, SPACE, VA + 8, 1, &end));
+	assert_false(places_find_end(&places, SPACE, VA + PLACES_ENDS * PLACES_PAGE + 8, 1, &end));
+}
+
+static void the_last_removal_of_an_address_is_found(void **state)
+{
+	(void)state;
+	assert_false(places_find_removed(&places, SPACE, VA, &removed));
+	unmap(SPACE, VA, 2 * PLACES_PAGE, 1, "first");
+	unmap(SPACE, VA, PLACES_PAGE, 2, "last");
+	assert_true(places_find_removed(&places, SPACE, VA, &removed));
+	assert_int_equal(removed.number, 2);
+	assert_string_equal(removed.label, "last");
+	assert_true(places_find_removed(&places, SPACE, VA + 2 * PLACES_PAGE - 1, &removed));
+	assert_int_equal(removed.number, 1);
+	assert_false(places_find_removed(&places, SPACE, VA + 2 * PLACES_PAGE, &removed));
+	assert_false(places_find_removed(&places, OTHER, VA, &removed));
+}
+
+static void removals_too_long_ago_are_dropped(void **state)
+{
+	u32 n;
+
+	(void)state;
+	for (n = 0; n <= PLACES_REMOVED; n++)
+		unmap(SPACE, VA + n * PLACES_PAGE, PLACES_PAGE, n, "b");
+	assert_false(places_find_removed(&places, SPACE, VA, &removed));
+	assert_true(places_find_removed(&places, SPACE, VA + PLACES_PAGE, &removed));
+	assert_int_equal(removed.number, 1);
+}
+
+static void a_buffer_is_freed_and_named_by_its_identity(void **state)
+{
+	(void)state;
+	places_add_end(&places, SPACE, VA + 8, &buffer, NULL);
+	places_add_end(&places, SPACE, VA + PLACES_PAGE + 8, &second, "c");
+	places_label(&places, &buffer, "new");
+	assert_true(places_find_end(&places, SPACE, VA + 8, 1, &end));
+	assert_string_equal(end.label, "new");
+	assert_true(places_find_end(&places, SPACE, VA + PLACES_PAGE + 8, 1, &end));
+	assert_string_equal(end.label, "c");
+	unmap(SPACE, VA, PLACES_PAGE, 1, "new");
+	places_free(&places, &second);
+	assert_true(places_find_removed(&places, SPACE, VA, &removed));
+	assert_false(removed.freed);
+	places_free(&places, &buffer);
+	assert_true(places_find_removed(&places, SPACE, VA, &removed));
+	assert_true(removed.freed);
+}
+
+static void a_name_needs_no_escape(void **state)
+{
+	char name[2 * PLACES_LABEL_BYTES];
+
+	(void)state;
+	places_add_end(&places, SPACE, VA + 8, &buffer, "a\"b\\c\nd\xc3\xa4 e~");
+	assert_true(places_find_end(&places, SPACE, VA + 8, 1, &end));
+	assert_string_equal(end.label, "a?b?c?d?? e~");
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	places_label(&places, &buffer, name);
+	assert_true(places_find_end(&places, SPACE, VA + 8, 1, &end));
+	assert_int_equal(strlen(end.label), PLACES_LABEL_BYTES - 1);
+}
+
+static void an_address_space_is_forgotten_alone(void **state)
+{
+	(void)state;
+	places_add_end(&places, SPACE, VA + 8, &buffer, "b");
+	places_add_end(&places, OTHER, VA + 8, &buffer, "b");
+	unmap(SPACE, VA + PLACES_PAGE, PLACES_PAGE, 1, "b");
+	unmap(OTHER, VA + PLACES_PAGE, PLACES_PAGE, 2, "b");
+	places_forget(&places, SPACE);
+	assert_false(places_find_end(&places, SPACE, VA + 8, 1, &end));
+	assert_false(places_find_removed(&places, SPACE, VA + PLACES_PAGE, &removed));
+	assert_true(places_find_end(&places, OTHER, VA + 8, 1, &end));
+	assert_true(places_find_removed(&places, OTHER, VA + PLACES_PAGE, &removed));
+}
+
+/* Return a finding with the most of each member. */
+static struct strict_finding longest(u8 kind)
+{
+	struct strict_finding f = {
+		.kind = kind, .unit = PUMICE_UNIT_USC_DATA, .access = PUMICE_ACCESS_WRITE,
+		.ctx = 31, .lane_known = true, .slot = 47, .wave = 31, .lane = 31, .usc = 63,
+		.pc = UINT32_MAX, .times = UINT32_MAX, .code = (1ull << 40) - 16,
+		.addr = (1ull << 40) - 1,
+		.other = { .known = true, .write = true, .lane_known = true, .wave = 31,
+			   .lane = 31, .pc = UINT32_MAX },
+		.job = { .tag = UINT64_MAX, .master = PUMICE_WAVE_MASTER_RDM },
+		.buffer = { .unmapped = true, .unmapped_by = UINT64_MAX,
+			    .end = (1ull << 40) - 1 },
+		.invalidation = UINT64_MAX,
+	};
+
+	memset(f.buffer.label, 'x', sizeof(f.buffer.label) - 1);
+	return f;
+}
+
+static void the_longest_text_of_a_finding_is_complete(void **state)
+{
+	char text[STRICT_TEXT_BYTES];
+	u8 kind;
+
+	(void)state;
+	for (kind = 1; kind < PUMICE_FINDING_COUNT; kind++) {
+		const struct strict_finding f = longest(kind);
+
+		strict_describe(&f, text);
+		assert_string_equal(text + strlen(text) - 1, "}");
+		assert_true(strlen(text) + 1 < STRICT_TEXT_BYTES);
+	}
+}
+
+/* Members that are not known are not in the text. */
+static void a_finding_has_the_job_and_the_removal(void **state)
+{
+	struct strict_finding f = longest(PUMICE_FINDING_UNMAPPED);
+	char text[STRICT_TEXT_BYTES];
+
+	(void)state;
+	f.job.tag = 7ull << 32 | 3;
+	f.buffer.unmapped_by = 4711;
+	f.buffer.end = 0;
+	f.invalidation = 12;
+	strcpy(f.buffer.label, "victim");
+	strict_describe(&f, text);
+	assert_non_null(strstr(text, ",\"master\":\"rdm\",\"job_context\":3,\"job\":7,"));
+	assert_non_null(strstr(text, ",\"label\":\"victim\",\"unmapped_by\":4711,\"freed\":false,"
+				     "\"invalidation\":12,"));
+	assert_non_null(strstr(text, "\"omitted\":\"no wait for the job between its submission and "
+				     "the unmap operation\""));
+	f.buffer.freed = true;
+	strict_describe(&f, text);
+	assert_non_null(strstr(text, "\"freed\":true,"));
+	f.job.tag = 0;
+	f.buffer = (struct strict_buffer){ 0 };
+	f.invalidation = 0;
+	strict_describe(&f, text);
+	assert_null(strstr(text, "job"));
+	assert_null(strstr(text, "label"));
+	assert_null(strstr(text, "unmapped_by"));
+	assert_null(strstr(text, "invalidation"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+		TEST(an_access_is_past_the_end_by_its_last_byte),
+		TEST(the_end_of_a_page_is_replaced),
+		TEST(a_removed_mapping_has_no_end),
+		TEST(ends_are_found_in_any_order),
+		TEST(ends_without_room_are_not_kept),
+		TEST(the_last_removal_of_an_address_is_found),
+		TEST(removals_too_long_ago_are_dropped),
+		TEST(a_buffer_is_freed_and_named_by_its_identity),
+		TEST(a_name_needs_no_escape),
+		TEST(an_address_space_is_forgotten_alone),
+		TEST(the_longest_text_of_a_finding_is_complete),
+		TEST(a_finding_has_the_job_and_the_removal),
+#undef TEST
+	};
+
+	return cmocka_run_group_tests_name("strict places", tests, NULL, NULL);
+}

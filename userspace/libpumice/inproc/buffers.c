@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+/*
+ * In-process backend: description of buffers for findings of mode strict (pumice_gpu_places.h):
+ * removed mappings with the number of the operation, names, and ends within a page.
+ *
+ * Limits: buffers that are bound before mode strict is selected have no end until they are bound
+ * again. Other modes keep nothing.
+ */
+#include <string.h>
+
+#include "inproc.h"
+#include "pumice_gpu_places.h"
+
+static bool is_strict(struct inproc_device *d)
+{
+	return !strcmp(pumice_gpu_mode(d->gpu), "strict");
+}
+
+/* Copy the present name of a bo, and its size as requested, to its memory. */
+static void copy_bo(struct memory *m)
+{
+	if (!m->bo)
+		return;
+	m->used = m->bo->bytes;
+	pthread_mutex_lock(&m->bo->lock);
+	memcpy(m->label, m->bo->label, sizeof(m->label));
+	pthread_mutex_unlock(&m->bo->lock);
+}
+
+void buffers_note_free(struct inproc_device *d, struct memory *m)
+{
+	copy_bo(m);
+	m->bo = NULL;
+	m->freed = true;
+	if (is_strict(d))
+		pumice_gpu_note_free(d->gpu, m);
+}
+
+void buffers_note_label(struct inproc_device *d, const struct memory *m, const char *label)
+{
+	if (is_strict(d))
+		pumice_gpu_note_label(d->gpu, m, label);
+}
+
+void buffers_note_unmap(struct inproc_device *d, struct inproc_vm *vm, u64 va, u64 size)
+{
+	struct mapping *m;
+
+	if (!is_strict(d))
+		return;
+	for (m = vm->space.mappings; m && m->va < va + size; m = m->next) {
+		const u64 first = m->va > va ? m->va : va;
+		const u64 end = m->va + m->size < va + size ? m->va + m->size : va + size;
+
+		if (first >= end || !m->memory)
+			continue;
+		copy_bo(m->memory);
+		pumice_gpu_note_unmap(d->gpu, &(struct pumice_gpu_unmap){
+						      .catalogue = vm->space.tables.catalogue,
+						      .va = first, .size = end - first,
+						      .number = vm->operations,
+						      .buffer = m->memory,
+						      .label = m->memory->label,
+						      .freed = m->memory->freed });
+	}
+}
+
+void buffers_note_map(struct inproc_device *d, struct inproc_vm *vm, const struct mapping *m)
+{
+	struct memory *memory = m->memory;
+	u64 offset, end;
+
+	if (!memory || !is_strict(d))
+		return;
+	copy_bo(memory);
+	offset = m->bus - memory->bus;
+	end = m->va + memory->used - offset;
+	if (memory->used % PAGE_BYTES && memory->used > offset && end < m->va + m->size)
+		pumice_gpu_add_end(d->gpu, vm->space.tables.catalogue, end, memory,
+				   memory->label);
+}
+
+void buffers_forget(struct inproc_device *d, const struct inproc_vm *vm)
+{
+	pumice_gpu_forget_space(d->gpu, vm->space.tables.catalogue);
+}
