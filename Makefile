@@ -139,8 +139,10 @@ check-presets: ## every test of results with the GPU of each preset, in process 
 	@PRESET_TESTS=all $(S)/check.sh presets
 
 .PHONY: check-strict
-check-strict: $(native) ## seeded errors of programs that mode strict must report, a line each
+check-strict: $(native) ## seeded errors that mode strict must report, a line each
 	@PUMICE_FIRMWARE=$(BUILD)/native/userspace/libpumice/pumice_fw.bin $(BUILD)/native/tests/strict/zoo
+	@CMOCKA_MESSAGE_OUTPUT=TAP $(BUILD)/native/tests/unit/pm/test_pm_owners
+	@CMOCKA_MESSAGE_OUTPUT=TAP $(BUILD)/native/tests/unit/ipf/test_ipf_owners
 
 .PHONY: check-igt
 check-igt: ## upstream IGT on the small kernel and on Debian's (TESTS="pumice_fence pumice_gem@*")

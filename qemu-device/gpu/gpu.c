@@ -651,6 +651,12 @@ static void notify_finding(void *opaque, const char *text)
 		gpu->ops.finding(gpu->opaque, text);
 }
 
+/* A block has a finding. */
+static void report_finding(void *opaque, const struct strict_finding *finding)
+{
+	strict_report(opaque, finding);
+}
+
 struct pumice_gpu *pumice_gpu_create(const struct pumice_gpu_config *config,
 				     const struct pumice_gpu_ops *ops, void *opaque,
 				     const char **error)
@@ -682,6 +688,7 @@ struct pumice_gpu *pumice_gpu_create(const struct pumice_gpu_config *config,
 	gpu->clock_base = ops->now(opaque);
 	inject_init(&gpu->inject);
 	strict_init(&gpu->strict, notify_finding, gpu);
+	owner_init(&gpu->owner, report_finding, &gpu->strict);
 	gpu->mmu.map = &gpu->mem;
 	gpu->mmu.oses = gpu->config.oses;
 	gpu->mmu.inject = &gpu->inject;
@@ -728,6 +735,7 @@ void pumice_gpu_destroy(struct pumice_gpu *gpu)
 	usc_program_cache_destroy(gpu->programs);
 	mem_map_clear(&gpu->mem);
 	inject_destroy(&gpu->inject);
+	owner_destroy(&gpu->owner);
 	strict_destroy(&gpu->strict);
 	hierarchy_destroy(gpu->hierarchy);
 	pthread_mutex_destroy(&gpu->lock);

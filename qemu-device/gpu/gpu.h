@@ -10,8 +10,9 @@
  *   (PDS order)      inside pds/, of work-groups that wait for others
  *   (PDS)     inside pds/, one for each core; wakes units, else a leaf
  *   (PDS programs)   inside pds/, a leaf
- *   (PM)      inside pm/, a leaf except for the events it raises
+ *   (PM)      inside pm/, a leaf except for the events it raises, owners and findings
  *   (program cache)  inside usc/
+ *   (owners)         inside strict/, a leaf
  *   (findings)       inside strict/, a leaf
  *   (TAG)     inside tag/, one for each half of a core, a leaf
  *   (workers)        inside workers/, a leaf
@@ -41,6 +42,7 @@
 #include "ptla/ptla.h"
 #include "pumice_gpu.h"
 #include "rdm/rdm.h"
+#include "strict/owner.h"
 #include "strict/strict.h"
 #include "trace/trace.h"
 #include "usc/usc.h"
@@ -142,6 +144,7 @@ struct pumice_gpu {
 	struct mmu mmu;
 	struct trace trace;
 	struct strict strict;
+	struct owner owner;
 	struct fwctl *fw;
 	struct cdm *cdm;
 	struct pds *pds;

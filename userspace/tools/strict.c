@@ -45,6 +45,45 @@ static void print_member(const char *object, const char *key, const char *word)
 		printf("%s%s", word, value);
 }
 
+/* Print the page of a free list and who uses it, or the other side of it. */
+static void print_page(const char *object)
+{
+	print_member(object, "\"page\":", "page ");
+	print_member(object, "\"list\":", " of the free list at ");
+	print_member(object, "\"scene\":", ", scene at ");
+	print_member(object, "\"macro_tile\":", ", macro tile ");
+}
+
+/* Print the place of a finding that is not of a program. other: the other side, or NULL. */
+static void print_owners(const char *line, const char *other)
+{
+	char first[LINE_BYTES];
+
+	/* Members that only the other side has are not those of the first. */
+	snprintf(first, sizeof(first), "%.*s", (int)(other ? other - line : (long)strlen(line)),
+		 line);
+	printf("\n   at  ");
+	print_page(first);
+	print_member(first, "\"unit\":", ", unit ");
+	print_member(first, "\"context\":", ", context ");
+	if (!other)
+		return;
+	print_member(other, "\"state\":", "\n   other side: ");
+	printf(" ");
+	print_page(other);
+}
+
+/* Print the last members of a finding. */
+static void print_end(const char *line)
+{
+	char value[VALUE_BYTES];
+
+	print_member(line, "\"omitted\":", "\n   ");
+	if (get(line, "\"times\":", value) && strcmp(value, "1"))
+		printf("\n   detected %s times", value);
+	printf("\n");
+}
+
 /* Print a finding. The other side is an object in it, after which its last members follow. */
 static void print_finding(const char *line, unsigned int number)
 {
@@ -58,6 +97,11 @@ static void print_finding(const char *line, unsigned int number)
 	print_member(line, "\"local\":", " of local memory, byte ");
 	print_member(line, "\"va\":", " of address ");
 	print_member(line, "\"signal\":", ", signal sig");
+	if (!get(line, "\"program\":", value)) {
+		print_owners(line, other);
+		print_end(line);
+		return;
+	}
 	printf("\n   at  ");
 	print_member(line, "\"source\":", "");
 	print_member(line, "\"instruction\":", " instruction ");
@@ -73,10 +117,7 @@ static void print_finding(const char *line, unsigned int number)
 		print_member(other, "\"wave\":", ", wave ");
 		print_member(other, "\"lane\":", ", lane ");
 	}
-	print_member(line, "\"omitted\":", "\n   ");
-	if (get(line, "\"times\":", value) && strcmp(value, "1"))
-		printf("\n   detected %s times", value);
-	printf("\n");
+	print_end(line);
 }
 
 /* Print all findings of a file; returns their number. */

@@ -30,10 +30,15 @@ void strict_clear(struct strict *strict)
 	pthread_mutex_unlock(&strict->lock);
 }
 
-/* Return whether two findings are the same error: of the same instructions, at any address. */
+/*
+ * Return whether two findings are the same error: of the same instructions, at any address; of
+ * pages, of the same list and scenes.
+ */
 static bool is_same(const struct strict_finding *a, const struct strict_finding *b)
 {
 	return a->kind == b->kind && a->ctx == b->ctx && a->code == b->code && a->pc == b->pc &&
+	       a->page.list == b->page.list && a->page.scene == b->page.scene &&
+	       a->page.other.scene == b->page.other.scene &&
 	       a->other.known == b->other.known && a->other.pc == b->other.pc &&
 	       a->other.write == b->other.write;
 }
@@ -203,6 +208,10 @@ static void put_place(struct text *t, const struct strict_finding *f)
 		break;
 	case PUMICE_FINDING_READ_ONLY_STORE:
 	case PUMICE_FINDING_UNMAPPED:
+	case PUMICE_FINDING_PAGE_TWICE:
+	case PUMICE_FINDING_PAGE_FREED_TWICE:
+	case PUMICE_FINDING_PAGE_FREED_BY_OTHER:
+	case PUMICE_FINDING_PAGE_AFTER_FREE:
 		put(t, ",\"va\":\"0x%llx\"", (unsigned long long)f->addr);
 		break;
 	default:
@@ -230,6 +239,14 @@ static const char *omission(u32 kind)
 		return "no allocation of this byte of local memory by the launch";
 	case PUMICE_FINDING_UNINITIALISED:
 		return "no write of this register or byte before it is read";
+	case PUMICE_FINDING_PAGE_TWICE:
+		return "no free by the other owner before the page, or its memory, is given again";
+	case PUMICE_FINDING_PAGE_FREED_TWICE:
+		return "no allocation of the page between the other free and this one";
+	case PUMICE_FINDING_PAGE_FREED_BY_OTHER:
+		return "no allocation of the page for the one that frees it";
+	case PUMICE_FINDING_PAGE_AFTER_FREE:
+		return "no allocation of the page for the scene before this access";
 	default:
 		return "";
 	}
@@ -238,8 +255,69 @@ static const char *omission(u32 kind)
 /* Return whether findings of a kind are of an access that is known to read, or to write. */
 static bool has_access(u32 kind)
 {
-	return kind != PUMICE_FINDING_DIVERGENT_BARRIER &&
-	       kind != PUMICE_FINDING_UNPAIRED_BARRIER && kind != PUMICE_FINDING_LOCAL_BOUNDS;
+	switch (kind) {
+	case PUMICE_FINDING_DIVERGENT_BARRIER:
+	case PUMICE_FINDING_UNPAIRED_BARRIER:
+	case PUMICE_FINDING_LOCAL_BOUNDS:
+	case PUMICE_FINDING_PAGE_TWICE:
+	case PUMICE_FINDING_PAGE_FREED_TWICE:
+	case PUMICE_FINDING_PAGE_FREED_BY_OTHER:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* Put a macro tile, unless it is none. */
+static void put_macro_tile(struct text *t, u8 macro_tile)
+{
+	if (macro_tile == STRICT_SPARE)
+		put(t, ",\"macro_tile\":\"spare\"");
+	else if (macro_tile != STRICT_NO_MACRO_TILE)
+		put(t, ",\"macro_tile\":%u", macro_tile);
+}
+
+/* Put a page of a free list, and one who uses it. */
+static void put_user(struct text *t, u32 list, u32 page, u64 scene, u8 macro_tile)
+{
+	put(t, "\"list\":\"0x%x\",\"page\":%u", list, page);
+	if (!scene)
+		return;
+	put(t, ",\"scene\":\"0x%llx\"", (unsigned long long)scene);
+	put_macro_tile(t, macro_tile);
+}
+
+/* Put the users of a page, instead of a place in a program. */
+static void put_page(struct text *t, const struct strict_page *p)
+{
+	static const char *const state[] = {
+		[STRICT_PAGE_FREE] = "free", [STRICT_PAGE_OWNED] = "owned",
+		[STRICT_PAGE_SPARE] = "spare", [STRICT_PAGE_UNKNOWN] = "unknown",
+	};
+
+	put(t, ",");
+	put_user(t, p->list, p->page, p->scene, p->macro_tile);
+	put(t, ",\"other\":{\"state\":\"%s\",", state[p->other.state]);
+	put_user(t, p->other.list, p->other.page, p->other.scene, p->other.macro_tile);
+	put(t, "}");
+}
+
+/* Put the place in a program, and the other side. */
+static void put_program(struct text *t, const struct strict_finding *f)
+{
+	put(t, ",\"program\":\"0x%llx\",\"instruction\":%u", (unsigned long long)f->code, f->pc);
+	put(t, ",\"usc\":%u,\"slot\":%u,\"wave\":%u", f->usc, f->slot, f->wave);
+	if (f->lane_known)
+		put(t, ",\"lane\":%u", f->lane);
+	if (!f->other.known)
+		return;
+	put(t, ",\"other\":{\"instruction\":%u,\"wave\":%u", f->other.pc, f->other.wave);
+	if (has_access(f->kind))
+		put(t, ",\"access\":\"%s\"",
+		    pumice_access_str(f->other.write ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ));
+	if (f->other.lane_known)
+		put(t, ",\"lane\":%u", f->other.lane);
+	put(t, "}");
 }
 
 void strict_describe(const struct strict_finding *f, char *text)
@@ -251,21 +329,10 @@ void strict_describe(const struct strict_finding *f, char *text)
 	if (has_access(f->kind))
 		put(&t, ",\"access\":\"%s\"", pumice_access_str(f->access));
 	put_place(&t, f);
-	put(&t, ",\"context\":%u,\"program\":\"0x%llx\",\"instruction\":%u", f->ctx,
-	    (unsigned long long)f->code, f->pc);
-	put(&t, ",\"usc\":%u,\"slot\":%u,\"wave\":%u", f->usc, f->slot, f->wave);
-	if (f->lane_known)
-		put(&t, ",\"lane\":%u", f->lane);
-	if (f->other.known) {
-		put(&t, ",\"other\":{\"instruction\":%u,\"wave\":%u", f->other.pc,
-		    f->other.wave);
-		if (has_access(f->kind))
-			put(&t, ",\"access\":\"%s\"",
-			    pumice_access_str(f->other.write ? PUMICE_ACCESS_WRITE :
-							       PUMICE_ACCESS_READ));
-		if (f->other.lane_known)
-			put(&t, ",\"lane\":%u", f->other.lane);
-		put(&t, "}");
-	}
+	put(&t, ",\"context\":%u", f->ctx);
+	if (f->page.known)
+		put_page(&t, &f->page);
+	else
+		put_program(&t, f);
 	put(&t, ",\"omitted\":\"%s\",\"times\":%u}", omission(f->kind), f->times);
 }

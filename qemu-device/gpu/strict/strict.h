@@ -35,6 +35,35 @@ struct strict_other {
 	u32 pc;
 };
 
+/* State of a page of a free list, for one who is not its owner. FREE is that of a new list. */
+enum strict_page_state {
+	STRICT_PAGE_FREE,
+	STRICT_PAGE_OWNED,	/* by a macro tile of a scene */
+	STRICT_PAGE_SPARE,	/* a DPM has it for a scene */
+	STRICT_PAGE_UNKNOWN,
+};
+
+#define STRICT_NO_MACRO_TILE	0xffu	/* of the scene, but not for one macro tile */
+#define STRICT_SPARE		0xfeu	/* for a DPM */
+
+/* A page of a free list: its owner, or if it is free the one that freed it. */
+struct strict_page_other {
+	u8 state;		/* enum strict_page_state */
+	u8 macro_tile;
+	u32 list, page;
+	u64 scene;		/* 0: none */
+};
+
+/* A page of a free list, and who uses it. */
+struct strict_page {
+	bool known;
+	u8 macro_tile;		/* or STRICT_NO_MACRO_TILE, STRICT_SPARE */
+	u32 list;		/* address in context 0 */
+	u32 page;
+	u64 scene;		/* address in context 0; 0: none */
+	struct strict_page_other other;
+};
+
 struct strict_finding {
 	u8 kind;	/* enum pumice_finding */
 	u8 unit;	/* enum pumice_unit */
@@ -48,9 +77,13 @@ struct strict_finding {
 	u64 code;	/* GPU virtual address of the program */
 	u64 addr;	/* GPU virtual address, byte offset in local memory, or usc_late */
 	struct strict_other other;
+	struct strict_page page;	/* known: instead of the place in a program */
 };
 
-/* Receives each new finding as text, from the thread that has detected it; no lock is held. */
+/*
+ * Receives each new finding as text, from the thread that has detected it. Locks of a block may be
+ * held: it does not call the GPU.
+ */
 typedef void strict_notify_fn(void *opaque, const char *text);
 
 struct strict {
