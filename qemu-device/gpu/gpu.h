@@ -42,6 +42,7 @@
 #include "ptla/ptla.h"
 #include "pumice_gpu.h"
 #include "rdm/rdm.h"
+#include "strict/dropped.h"
 #include "strict/owner.h"
 #include "strict/strict.h"
 #include "trace/trace.h"
@@ -145,6 +146,7 @@ struct pumice_gpu {
 	struct trace trace;
 	struct strict strict;
 	struct owner owner;
+	struct dropped dropped;
 	struct fwctl *fw;
 	struct cdm *cdm;
 	struct pds *pds;

@@ -64,6 +64,7 @@ static void print_owners(const char *line, const char *other)
 		 line);
 	printf("\n   at  ");
 	print_page(first);
+	print_member(first, "\"event\":", "event ");
 	print_member(first, "\"unit\":", ", unit ");
 	print_member(first, "\"context\":", ", context ");
 	if (!other)

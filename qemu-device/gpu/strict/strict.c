@@ -32,13 +32,13 @@ void strict_clear(struct strict *strict)
 
 /*
  * Return whether two findings are the same error: of the same instructions, at any address; of
- * pages, of the same list and scenes.
+ * pages, of the same list and scenes; of the same unit.
  */
 static bool is_same(const struct strict_finding *a, const struct strict_finding *b)
 {
 	return a->kind == b->kind && a->ctx == b->ctx && a->code == b->code && a->pc == b->pc &&
 	       a->page.list == b->page.list && a->page.scene == b->page.scene &&
-	       a->page.other.scene == b->page.other.scene &&
+	       a->page.other.scene == b->page.other.scene && a->unit == b->unit &&
 	       a->other.known == b->other.known && a->other.pc == b->other.pc &&
 	       a->other.write == b->other.write;
 }
@@ -247,6 +247,8 @@ static const char *omission(u32 kind)
 		return "no allocation of the page for the one that frees it";
 	case PUMICE_FINDING_PAGE_AFTER_FREE:
 		return "no allocation of the page for the scene before this access";
+	case PUMICE_FINDING_INTERRUPT_DROPPED:
+		return "no read of the data master's status between its event and this sleep";
 	default:
 		return "";
 	}
@@ -262,6 +264,7 @@ static bool has_access(u32 kind)
 	case PUMICE_FINDING_PAGE_TWICE:
 	case PUMICE_FINDING_PAGE_FREED_TWICE:
 	case PUMICE_FINDING_PAGE_FREED_BY_OTHER:
+	case PUMICE_FINDING_INTERRUPT_DROPPED:
 		return false;
 	default:
 		return true;
@@ -332,6 +335,8 @@ void strict_describe(const struct strict_finding *f, char *text)
 	put(&t, ",\"context\":%u", f->ctx);
 	if (f->page.known)
 		put_page(&t, &f->page);
+	else if (f->object.known)
+		put(&t, ",\"event\":%u", f->object.place);
 	else
 		put_program(&t, f);
 	put(&t, ",\"omitted\":\"%s\",\"times\":%u}", omission(f->kind), f->times);

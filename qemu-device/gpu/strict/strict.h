@@ -64,6 +64,12 @@ struct strict_page {
 	struct strict_page_other other;
 };
 
+/* An event of the interrupt controller. */
+struct strict_object {
+	bool known;
+	u32 place;	/* bit of IC_PENDING */
+};
+
 struct strict_finding {
 	u8 kind;	/* enum pumice_finding */
 	u8 unit;	/* enum pumice_unit */
@@ -77,7 +83,9 @@ struct strict_finding {
 	u64 code;	/* GPU virtual address of the program */
 	u64 addr;	/* GPU virtual address, byte offset in local memory, or usc_late */
 	struct strict_other other;
-	struct strict_page page;	/* known: instead of the place in a program */
+	/* One that is known is instead of the place in a program. */
+	struct strict_page page;
+	struct strict_object object;
 };
 
 /*
