@@ -143,6 +143,8 @@ check-strict: $(native) ## seeded errors that mode strict must report, a line ea
 	@PUMICE_FIRMWARE=$(BUILD)/native/userspace/libpumice/pumice_fw.bin $(BUILD)/native/tests/strict/zoo
 	@CMOCKA_MESSAGE_OUTPUT=TAP $(BUILD)/native/tests/unit/pm/test_pm_owners
 	@CMOCKA_MESSAGE_OUTPUT=TAP $(BUILD)/native/tests/unit/ipf/test_ipf_owners
+	@PUMICE_FIRMWARE=$(BUILD)/native/userspace/libpumice/pumice_fw.bin CMOCKA_MESSAGE_OUTPUT=TAP \
+		$(BUILD)/native/tests/firmware/test_firmware_strict
 	@PUMICE_FIRMWARE=$(BUILD)/native/userspace/libpumice/pumice_fw_drop.bin CMOCKA_MESSAGE_OUTPUT=TAP \
 		$(BUILD)/native/tests/firmware/test_firmware_dropped
 

@@ -821,6 +821,7 @@ static void reset_locked(struct pumice_gpu *gpu)
 	for (i = 0; i < GPU_BUSES; i++)
 		gpu->waves[i].count = gpu->waves[i].select = gpu->hier_select[i] = 0;
 	gpu->find_select = 0;
+	memset(gpu->find_arg, 0, sizeof(gpu->find_arg));
 	dropped_reset(&gpu->dropped);
 	memset(gpu->find_text, 0, sizeof(gpu->find_text));
 	gpu->clock_high = 0;

@@ -65,6 +65,11 @@ static void print_owners(const char *line, const char *other)
 	printf("\n   at  ");
 	print_page(first);
 	print_member(first, "\"event\":", "event ");
+	print_member(first, "\"object\":", "the object at ");
+	print_member(first, "\"slot\":", ", slot ");
+	print_member(first, "\"command\":", ", command ");
+	print_member(first, "\"value\":", ", value ");
+	print_member(first, "\"reached\":", ", which has ");
 	print_member(first, "\"unit\":", ", unit ");
 	print_member(first, "\"context\":", ", context ");
 	if (!other)

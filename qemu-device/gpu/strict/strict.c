@@ -32,13 +32,14 @@ void strict_clear(struct strict *strict)
 
 /*
  * Return whether two findings are the same error: of the same instructions, at any address; of
- * pages, of the same list and scenes; of the same unit.
+ * pages, of the same list and scenes; of the same object of the firmware's interface.
  */
 static bool is_same(const struct strict_finding *a, const struct strict_finding *b)
 {
 	return a->kind == b->kind && a->ctx == b->ctx && a->code == b->code && a->pc == b->pc &&
 	       a->page.list == b->page.list && a->page.scene == b->page.scene &&
 	       a->page.other.scene == b->page.other.scene && a->unit == b->unit &&
+	       a->object.addr == b->object.addr &&
 	       a->other.known == b->other.known && a->other.pc == b->other.pc &&
 	       a->other.write == b->other.write;
 }
@@ -249,6 +250,12 @@ static const char *omission(u32 kind)
 		return "no allocation of the page for the scene before this access";
 	case PUMICE_FINDING_INTERRUPT_DROPPED:
 		return "no read of the data master's status between its event and this sleep";
+	case PUMICE_FINDING_CCB_NOT_WRITTEN:
+		return "no write of the slot that is visible before the write index, and the kick";
+	case PUMICE_FINDING_CCB_OVERRUN:
+		return "no wait of the host until the firmware has read the slot";
+	case PUMICE_FINDING_UPDATE_REUSED:
+		return "no value, or no object, of its own for this update";
 	default:
 		return "";
 	}
@@ -265,6 +272,9 @@ static bool has_access(u32 kind)
 	case PUMICE_FINDING_PAGE_FREED_TWICE:
 	case PUMICE_FINDING_PAGE_FREED_BY_OTHER:
 	case PUMICE_FINDING_INTERRUPT_DROPPED:
+	case PUMICE_FINDING_CCB_NOT_WRITTEN:
+	case PUMICE_FINDING_CCB_OVERRUN:
+	case PUMICE_FINDING_UPDATE_REUSED:
 		return false;
 	default:
 		return true;
@@ -305,6 +315,19 @@ static void put_page(struct text *t, const struct strict_page *p)
 	put(t, "}");
 }
 
+/* Put an object of the firmware's interface, instead of a place in a program. */
+static void put_object(struct text *t, u32 kind, const struct strict_object *o)
+{
+	const bool is_update = kind == PUMICE_FINDING_UPDATE_REUSED;
+
+	if (kind == PUMICE_FINDING_INTERRUPT_DROPPED) {
+		put(t, ",\"event\":%u", o->place);
+		return;
+	}
+	put(t, ",\"object\":\"0x%x\",\"%s\":%u,\"%s\":%u", o->addr,
+	    is_update ? "value" : "slot", o->place, is_update ? "reached" : "command", o->value);
+}
+
 /* Put the place in a program, and the other side. */
 static void put_program(struct text *t, const struct strict_finding *f)
 {
@@ -336,7 +359,7 @@ void strict_describe(const struct strict_finding *f, char *text)
 	if (f->page.known)
 		put_page(&t, &f->page);
 	else if (f->object.known)
-		put(&t, ",\"event\":%u", f->object.place);
+		put_object(&t, f->kind, &f->object);
 	else
 		put_program(&t, f);
 	put(&t, ",\"omitted\":\"%s\",\"times\":%u}", omission(f->kind), f->times);

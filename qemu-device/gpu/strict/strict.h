@@ -64,10 +64,12 @@ struct strict_page {
 	struct strict_page_other other;
 };
 
-/* An event of the interrupt controller. */
+/* An object of the firmware's interface. */
 struct strict_object {
 	bool known;
-	u32 place;	/* bit of IC_PENDING */
+	u32 addr;	/* in context 0: of a slot of a CCB, or of an update object */
+	u32 place;	/* number of the slot, or the value of the update */
+	u32 value;	/* command in the slot, or the value that the object has */
 };
 
 struct strict_finding {
