@@ -142,6 +142,12 @@ check-presets: ## every test of results with the GPU of each preset, in process 
 check-strict: $(native) ## seeded errors that mode strict must report, a line each
 	@PUMICE_FIRMWARE=$(BUILD)/native/userspace/libpumice/pumice_fw.bin $(BUILD)/native/tests/strict/zoo
 	@PUMICE_FIRMWARE=$(BUILD)/native/userspace/libpumice/pumice_fw.bin $(BUILD)/native/tests/strict/hosts
+	@CMOCKA_MESSAGE_OUTPUT=TAP $(BUILD)/native/tests/unit/pm/test_pm_owners
+	@CMOCKA_MESSAGE_OUTPUT=TAP $(BUILD)/native/tests/unit/ipf/test_ipf_owners
+	@PUMICE_FIRMWARE=$(BUILD)/native/userspace/libpumice/pumice_fw.bin CMOCKA_MESSAGE_OUTPUT=TAP \
+		$(BUILD)/native/tests/firmware/test_firmware_strict
+	@PUMICE_FIRMWARE=$(BUILD)/native/userspace/libpumice/pumice_fw_drop.bin CMOCKA_MESSAGE_OUTPUT=TAP \
+		$(BUILD)/native/tests/firmware/test_firmware_dropped
 
 .PHONY: check-igt
 check-igt: ## upstream IGT on the small kernel and on Debian's (TESTS="pumice_fence pumice_gem@*")

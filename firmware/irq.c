@@ -23,6 +23,13 @@
 			 EVENT(PM_LOW) | EVENT(TDM_FLIP) | EVENT(KCCB_SILENT) | \
 			 EVENT(FWCCB_SILENT))
 
+/* A test build, TEST=DROP, does not handle the end of compute jobs. */
+#ifdef FW_TEST_DROP
+#define DROPPED		EVENT(CDM_DONE)
+#else
+#define DROPPED		0u
+#endif
+
 /* Virtual GPUs whose event is enabled. */
 static u32 hosts;
 
@@ -99,6 +106,7 @@ void irq_handle(void)
 	u32 pending = reg_read(PUMICE_IC_PENDING) & EVENTS;
 
 	reg_write(PUMICE_IC_CLEAR, pending);
+	pending &= ~DROPPED;
 	handle_kicks((u32)PUMICE_FIELD_GET(PUMICE_IC_PENDING__HOST, pending));
 	inject_silence(pending);
 	if (ended(FWIF_DM_CDM, pending & ENDS(CDM)))

@@ -24,6 +24,7 @@
 #include "partial.h"
 #include "pumice_formats.h"
 #include "sched.h"
+#include "strict.h"
 #include "window.h"
 
 static struct kccb {
@@ -230,6 +231,8 @@ static enum fwif_status execute(const struct fwif_kccb_cmd *cmd)
 /* Complete the command at the head with a status, and consume it. */
 static void complete_command(struct kccb *kccb, enum fwif_status status)
 {
+	if (strict_is_on())
+		strict_slot_return(&kccb->ring, kccb->read_index);
 	kccb->status_words[kccb->read_index] = status;
 	fence_writes();
 	kccb->read_index = (kccb->read_index + 1) & kccb->ring.mask;
@@ -257,6 +260,8 @@ static enum fwif_status process_head(const struct kccb *kccb)
 	struct fwif_kccb_cmd cmd;
 
 	fence_reads();
+	if (strict_is_on())
+		strict_slot_read(&kccb->ring, kccb->read_index);
 	if (!window_read(kccb->ring.entries + kccb->read_index * sizeof(cmd), &cmd,
 			 sizeof(cmd) / 4))
 		return FWIF_STATUS_INVALID;
@@ -269,6 +274,9 @@ void kccb_process_command(void)
 	enum fwif_status status = FWIF_STATUS_PENDING;
 	struct kccb *kccb = kccb_now();
 
+	if (strict_is_on() && !kccb->silent)
+		strict_slots_pass(&kccb->ring, kccb->read_index,
+				  kccb->ring.ring->write & kccb->ring.mask);
 	if (kccb->killing) {
 		if (!context_has_work(kccb->killing)) {
 			kccb->killing = NULL;

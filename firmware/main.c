@@ -19,6 +19,7 @@
 #include "log.h"
 #include "os.h"
 #include "sched.h"
+#include "strict.h"
 
 /* Return whether a virtual GPU has commands that can be processed. Interrupts off. */
 static bool any_commands(void)
@@ -41,6 +42,7 @@ static void sleep_until_work(void)
 	irq_off();
 	if (!any_commands() && !sched_has_background_work() && !connect_has_background_work())
 		wait_for_interrupt();
+	strict_refresh();
 	irq_on();
 }
 
@@ -79,6 +81,7 @@ _Noreturn void fw_main(u32 boot_low, u32 boot_high)
 
 	boot_handshake(boot_low, boot_high, &rings);
 	os_init(boot_device_minor());
+	strict_init(boot_device_minor());
 	log_init(&rings.log);
 	fwccb_init(&rings.fwccb);
 	kccb_init(&rings);

@@ -2,6 +2,7 @@
 /* Update objects: fwif.h defines when a value is reached. */
 #include "csr.h"
 #include "os.h"
+#include "strict.h"
 #include "ufo.h"
 #include "window.h"
 
@@ -35,6 +36,8 @@ bool ufo_update(u32 object, u32 value)
 {
 	if (!window_valid(object, sizeof(u32), 4))
 		return false;
+	if (strict_is_on())
+		strict_update(object, value);
 	ufo_set_changed();
 	fence_writes();
 	return window_write32(object, value);

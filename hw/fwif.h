@@ -207,7 +207,8 @@ enum fwif_status {
 };
 
 struct fwif_kccb_cmd {
-	u32 type;		/* enum fwif_kccb_type */
+	/* enum fwif_kccb_type. In mode STRICT the firmware changes it when it completes one */
+	u32 type;
 	u32 context;		/* KICK, CONTEXT_*: fw address of struct fwif_context */
 	u32 write;		/* KICK: new write offset of its client CCB, bytes */
 	u32 object;		/* FREE_LIST_GROWN: fw address of the free_list;

@@ -351,6 +351,14 @@ static void fw_lockup(void *opaque, u32 pc, u32 mcause)
 		gpu_os_raise(gpu, os, PUMICE_OS_IRQ_STATUS__LOCKUP__MASK);
 }
 
+static void fw_asleep(void *opaque)
+{
+	struct pumice_gpu *gpu = opaque;
+
+	if (gpu->dropped.on)
+		dropped_sleep(&gpu->dropped, fwctl_pending(gpu->fw), fwctl_enabled(gpu->fw));
+}
+
 static const struct fwctl_ops fwctl_ops = {
 	.bus_load = fw_bus_load,
 	.bus_store = fw_bus_store,
@@ -359,6 +367,7 @@ static const struct fwctl_ops fwctl_ops = {
 	.wake = wake_fw,
 	.set_deadline = set_fw_deadline,
 	.clock = device_clock,
+	.asleep = fw_asleep,
 	.booted = fw_booted,
 	.lockup = fw_lockup,
 };
@@ -653,6 +662,12 @@ static void notify_finding(void *opaque, const char *text)
 		gpu->ops.finding(gpu->opaque, text);
 }
 
+/* A block has a finding. */
+static void report_finding(void *opaque, const struct strict_finding *finding)
+{
+	strict_report(opaque, finding);
+}
+
 struct pumice_gpu *pumice_gpu_create(const struct pumice_gpu_config *config,
 				     const struct pumice_gpu_ops *ops, void *opaque,
 				     const char **error)
@@ -685,6 +700,8 @@ struct pumice_gpu *pumice_gpu_create(const struct pumice_gpu_config *config,
 	inject_init(&gpu->inject);
 	strict_init(&gpu->strict, &gpu->mmu, notify_finding, gpu);
 	gpu->strict.complete = finding_complete;
+	owner_init(&gpu->owner, report_finding, &gpu->strict);
+	dropped_init(&gpu->dropped, report_finding, &gpu->strict);
 	gpu->mmu.map = &gpu->mem;
 	gpu->mmu.oses = gpu->config.oses;
 	gpu->mmu.inject = &gpu->inject;
@@ -731,6 +748,8 @@ void pumice_gpu_destroy(struct pumice_gpu *gpu)
 	usc_program_cache_destroy(gpu->programs);
 	mem_map_clear(&gpu->mem);
 	inject_destroy(&gpu->inject);
+	owner_destroy(&gpu->owner);
+	dropped_destroy(&gpu->dropped);
 	strict_destroy(&gpu->strict);
 	hierarchy_destroy(gpu->hierarchy);
 	pthread_mutex_destroy(&gpu->lock);
@@ -805,6 +824,8 @@ static void reset_locked(struct pumice_gpu *gpu)
 	for (i = 0; i < GPU_BUSES; i++)
 		gpu->waves[i].count = gpu->waves[i].select = gpu->hier_select[i] = 0;
 	gpu->find_select = 0;
+	memset(gpu->find_arg, 0, sizeof(gpu->find_arg));
+	dropped_reset(&gpu->dropped);
 	memset(gpu->find_text, 0, sizeof(gpu->find_text));
 	gpu->clock_high = 0;
 	gpu->slc_regs = (struct gpu_slc_regs){ 0 };

@@ -10,8 +10,9 @@
  *   (PDS order)      inside pds/, of work-groups that wait for others
  *   (PDS)     inside pds/, one for each core; wakes units, else a leaf
  *   (PDS programs)   inside pds/, a leaf
- *   (PM)      inside pm/, a leaf except for the events it raises
+ *   (PM)      inside pm/, a leaf except for the events it raises, owners and findings
  *   (program cache)  inside usc/
+ *   (owners)         inside strict/, a leaf
  *   (findings)       inside strict/, a leaf
  *   (TAG)     inside tag/, one for each half of a core, a leaf
  *   (workers)        inside workers/, a leaf
@@ -41,6 +42,8 @@
 #include "ptla/ptla.h"
 #include "pumice_gpu.h"
 #include "rdm/rdm.h"
+#include "strict/dropped.h"
+#include "strict/owner.h"
 #include "strict/race.h"
 #include "strict/strict.h"
 #include "trace/trace.h"
@@ -131,6 +134,7 @@ struct pumice_gpu {
 	struct gpu_waves waves[GPU_BUSES];
 	u32 hier_select[GPU_BUSES];	/* HIER_SELECT */
 	u32 find_select;		/* FIND_SELECT */
+	u32 find_arg[PUMICE_FIND_FW_ARG_COUNT];	/* FIND_FW_ARG */
 	u64 find_text[STRICT_TEXT_BYTES / sizeof(u64)];	/* of that finding, 0 after its end */
 	struct gpu_slc_regs slc_regs;
 	u32 clock_high;		/* high half of SYS_CLOCK for the firmware */
@@ -143,6 +147,8 @@ struct pumice_gpu {
 	struct mmu mmu;
 	struct trace trace;
 	struct strict strict;
+	struct owner owner;
+	struct dropped dropped;
 	struct fwctl *fw;
 	struct cdm *cdm;
 	struct pds *pds;

@@ -161,7 +161,8 @@ static void reset_registers(struct pumice_gpu *gpu)
 bool masters_create(struct pumice_gpu *gpu)
 {
 	const struct pm_config pm = { .mmu = &gpu->mmu, .low = pm_low, .opaque = gpu,
-				       .inject = &gpu->inject, .trace = &gpu->trace };
+				       .inject = &gpu->inject, .trace = &gpu->trace,
+				       .owner = &gpu->owner };
 
 	reset_registers(gpu);
 	gpu->pm = pm_create(&pm);

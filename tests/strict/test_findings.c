@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "pumice/pumice.h"
+#include "strict/dropped.h"
 #include "strict/strict.h"
 
 #define TEXT_BYTES	2048u
@@ -305,6 +306,55 @@ static void findings_are_written_to_the_file(void **state)
 	unlink(path);
 }
 
+static void store_dropped(void *opaque, const struct strict_finding *finding)
+{
+	*(struct strict_finding *)opaque = *finding;
+}
+
+/* A firmware that sleeps while the end of a job is pending and not enabled. */
+static void an_end_that_is_not_enabled_is_dropped(void **state)
+{
+	const u32 end = PUMICE_IC_PENDING__VDM_FAULT__MASK;
+	struct strict_finding f = { 0 };
+	struct dropped dropped;
+
+	(void)state;
+	dropped_init(&dropped, store_dropped, &f);
+	dropped_sleep(&dropped, end, 0);
+	dropped_set(&dropped, true);
+	dropped_sleep(&dropped, end, end);
+	dropped_sleep(&dropped, PUMICE_IC_PENDING__PM_LOW__MASK, 0);
+	assert_int_equal(f.kind, PUMICE_FINDING_NONE);
+	dropped_sleep(&dropped, end, ~end);
+	assert_int_equal(f.kind, PUMICE_FINDING_INTERRUPT_DROPPED);
+	assert_int_equal(f.unit, PUMICE_UNIT_VDM);
+	assert_int_equal(1u << f.object.place, end);
+	dropped_destroy(&dropped);
+}
+
+/* Each data master has a status of its own. */
+static void a_read_of_another_status_does_not_handle_an_end(void **state)
+{
+	const u32 end = PUMICE_IC_PENDING__TDM_DONE__MASK;
+	struct strict_finding f = { 0 };
+	struct dropped dropped;
+
+	(void)state;
+	dropped_init(&dropped, store_dropped, &f);
+	dropped_set(&dropped, true);
+	dropped_clear(&dropped, end, ~0u);
+	dropped_read(&dropped, PUMICE_UNIT_PTLA);
+	dropped_sleep(&dropped, 0, ~0u);
+	dropped_clear(&dropped, 0, end);
+	dropped_sleep(&dropped, 0, ~0u);
+	assert_int_equal(f.kind, PUMICE_FINDING_NONE);
+	dropped_clear(&dropped, end, ~0u);
+	dropped_read(&dropped, PUMICE_UNIT_RDM);
+	dropped_sleep(&dropped, 0, ~0u);
+	assert_int_equal(f.unit, PUMICE_UNIT_PTLA);
+	dropped_destroy(&dropped);
+}
+
 static void a_text_without_room_is_refused(void **state)
 {
 	char text[16];
@@ -329,6 +379,8 @@ int main(void)
 		cmocka_unit_test(other_modes_have_no_finding),
 		cmocka_unit_test(threads_find_the_same),
 		cmocka_unit_test(findings_are_written_to_the_file),
+		cmocka_unit_test(an_end_that_is_not_enabled_is_dropped),
+		cmocka_unit_test(a_read_of_another_status_does_not_handle_an_end),
 		cmocka_unit_test(a_text_without_room_is_refused),
 	};
 

@@ -74,6 +74,51 @@ static void print_history(const char *line)
 		printf(", the buffer is freed");
 }
 
+/* Print the page of a free list and who uses it, or the other side of it. */
+static void print_page(const char *object)
+{
+	print_member(object, "\"page\":", "page ");
+	print_member(object, "\"list\":", " of the free list at ");
+	print_member(object, "\"scene\":", ", scene at ");
+	print_member(object, "\"macro_tile\":", ", macro tile ");
+}
+
+/* Print the place of a finding that is not of a program. other: the other side, or NULL. */
+static void print_owners(const char *line, const char *other)
+{
+	char first[LINE_BYTES];
+
+	/* Members that only the other side has are not those of the first. */
+	snprintf(first, sizeof(first), "%.*s", (int)(other ? other - line : (long)strlen(line)),
+		 line);
+	printf("\n   at  ");
+	print_page(first);
+	print_member(first, "\"event\":", "event ");
+	print_member(first, "\"object\":", "the object at ");
+	print_member(first, "\"slot\":", ", slot ");
+	print_member(first, "\"command\":", ", command ");
+	print_member(first, "\"value\":", ", value ");
+	print_member(first, "\"reached\":", ", which has ");
+	print_member(first, "\"unit\":", ", unit ");
+	print_member(first, "\"context\":", ", context ");
+	if (!other)
+		return;
+	print_member(other, "\"state\":", "\n   other side: ");
+	printf(" ");
+	print_page(other);
+}
+
+/* Print the last members of a finding. */
+static void print_end(const char *line)
+{
+	char value[VALUE_BYTES];
+
+	print_member(line, "\"omitted\":", "\n   ");
+	if (get(line, "\"times\":", value) && strcmp(value, "1"))
+		printf("\n   detected %s times", value);
+	printf("\n");
+}
+
 /* Print a finding. The other side is an object in it, after which its last members follow. */
 static void print_finding(const char *line, unsigned int number)
 {
@@ -89,6 +134,11 @@ static void print_finding(const char *line, unsigned int number)
 	print_member(line, "\"label\":", ", buffer ");
 	print_member(line, "\"end\":", ", which ends at ");
 	print_member(line, "\"signal\":", ", signal sig");
+	if (!get(line, "\"program\":", value)) {
+		print_owners(line, other);
+		print_end(line);
+		return;
+	}
 	printf("\n   at  ");
 	print_member(line, "\"source\":", "");
 	print_member(line, "\"instruction\":", " instruction ");
@@ -111,10 +161,7 @@ static void print_finding(const char *line, unsigned int number)
 		if (get(other, "\"same_job\":", value))
 			printf(", of %s", strcmp(value, "true") ? "another job" : "the same job");
 	}
-	print_member(line, "\"omitted\":", "\n   ");
-	if (get(line, "\"times\":", value) && strcmp(value, "1"))
-		printf("\n   detected %s times", value);
-	printf("\n");
+	print_end(line);
 }
 
 /* The file's contents. */

@@ -461,6 +461,8 @@ bool fwctl_step(struct fwctl *fw, const _Atomic bool *stop)
 			break;
 		if (why == FWCPU_STOP_LOCKUP)
 			report_lockup(fw);
+		if (why == FWCPU_STOP_WFI && fw->ops->asleep)
+			fw->ops->asleep(fw->opaque);
 		/* No deadline unless it sleeps with its timer interrupt enabled. */
 		fw->ops->set_deadline(fw->opaque, why == FWCPU_STOP_WFI ?
 							  fwcpu_next_deadline(&fw->cpu) :

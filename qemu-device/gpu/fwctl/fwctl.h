@@ -48,6 +48,8 @@ struct fwctl_ops {
 	void (*wake)(void *opaque);
 	void (*set_deadline)(void *opaque, u64 deadline);
 	u64 (*clock)(void *opaque);	/* GPU clock */
+	/* The processor sleeps, in WFI; no lock held. */
+	void (*asleep)(void *opaque);
 	/* The boot ROM ended; device lock held. */
 	void (*booted)(void *opaque, u32 image_bytes, u32 entry, enum pumice_fw_boot_error error);
 	/* The processor locked up; device lock held. */

@@ -42,6 +42,9 @@ const u32 *ipf_host(const struct ipf_source *source, u64 va, u64 bytes, struct g
 		return host;
 	}
 	*fault = (struct gpu_fault){ 0 };
+	/* In mode strict no access is a hit. */
+	if (source->scene->owner)
+		pm_check_owner(source->scene, va, source->unit, PUMICE_ACCESS_READ);
 	return (const u32 *)(const void *)mmu_translate(source->mmu, source->tlb,
 							source->scene->ctx, va, bytes,
 							PUMICE_ACCESS_READ, source->unit, fault);

@@ -88,12 +88,13 @@ static bool join_chain(struct pm *pm, struct dpm *d, const struct pm_shadow *s, 
 /* Free the spare pages of a DPM; the list is open. */
 static bool free_spares(struct pm *pm, struct dpm *d, struct pm_shadow *s, struct gpu_fault *fault)
 {
+	const struct owner_user user = pm_user(&d->scene, STRICT_SPARE);
 	u32 low = PUMICE_PM_NO_PAGE, high = 0, page;
 	bool ok = true;
 
 	while (d->spares && ok) {
 		page = d->spare[--d->spares];
-		ok = pm_list_free(pm, s, page, fault);
+		ok = pm_list_free(pm, s, &user, page, fault);
 		low = min_u32(low, page);
 		high = max_u32(high, page);
 	}
@@ -205,6 +206,7 @@ static u32 share_of(const struct pumice_free_list *list)
 bool dpm_refill_locked(struct pm *pm, struct dpm *d, const struct pm_scene *scene,
 		       struct pm_shadow *s, struct gpu_fault *fault)
 {
+	const struct owner_user user = pm_user(scene, STRICT_SPARE);
 	const u32 count = share_of(&s->list);
 	bool ok = true;
 
@@ -219,7 +221,7 @@ bool dpm_refill_locked(struct pm *pm, struct dpm *d, const struct pm_scene *scen
 		memset(d->chain, 0, sizeof(d->chain));
 	}
 	while (ok && d->spares < count) {
-		ok = pm_list_alloc(pm, s, &d->spare[d->spares], fault);
+		ok = pm_list_alloc(pm, s, &user, &d->spare[d->spares], fault);
 		d->spares += ok;
 	}
 	dpm_unlock(d);
@@ -246,6 +248,7 @@ bool dpm_reclaim_locked(struct pm *pm, struct pm_shadow *s, struct gpu_fault *fa
 static bool use_spare(struct pm *pm, struct dpm *d, u32 macro_tile, u32 *ref,
 		      struct gpu_fault *fault)
 {
+	const struct owner_user user = pm_user(&d->scene, macro_tile);
 	struct dpm_chain *chain = &d->chain[macro_tile];
 	const u32 page = d->spare[d->spares - 1];
 
@@ -253,6 +256,8 @@ static bool use_spare(struct pm *pm, struct dpm *d, u32 macro_tile, u32 *ref,
 								       PUMICE_PM_NO_PAGE, fault))
 		return false;
 	d->spares--;
+	if (owner_is_on(pm->config.owner))
+		owner_use_spare(pm->config.owner, d->scene.list[0], page, &user);
 	if (!chain->pages)
 		chain->tail = page;
 	chain->head = page;

@@ -20,6 +20,7 @@
 
 #include <pthread.h>
 
+#include "../strict/owner.h"
 #include "pm.h"
 
 #define PM_MAX_PAGES	262144u	/* pages of a list: the driver's maximum */
@@ -38,6 +39,7 @@ struct pm_walk {
 	u32 last;	/* previous page */
 	bool unmap;	/* the pages are freed: unmap them */
 	u32 low, high;	/* first and last page so far that was unmapped */
+	struct owner_user by;	/* they are freed by it; of a scan: none */
 };
 
 /* The job that pages are allocated or freed for. */
@@ -151,6 +153,13 @@ bool pm_write_words(struct pm *pm, u64 addr, const u32 *words, u32 count,
 struct pm_owner pm_owner_of(const struct pm *pm, enum trace_master dm, unsigned int ctx);
 /* Begin a call that follows links, for the job of a data master or for none; PM lock held. */
 void pm_begin_call(struct pm *pm, enum trace_master dm, unsigned int ctx);
+/* Return a user of pages of a scene. macro_tile: or STRICT_SPARE. */
+static inline struct owner_user pm_user(const struct pm_scene *scene, u32 macro_tile)
+{
+	return (struct owner_user){
+		.scene = scene->addr, .macro_tile = (u8)macro_tile, .ctx = (u8)scene->ctx,
+	};
+}
 /* Trace an operation for a job. */
 void pm_trace(struct pm *pm, enum pumice_trace_pm operation, const struct pm_owner *owner,
 	      u64 arg1);
@@ -165,10 +174,12 @@ bool pm_fault(struct gpu_fault *fault, enum pumice_fault why, u64 addr);
 enum pm_result pm_list_open(struct pm *pm, u32 addr, struct pm_shadow **s,
 			    struct gpu_fault *fault);
 bool pm_list_close(struct pm *pm, struct pm_shadow *s, struct gpu_fault *fault);
-/* Allocate one page; the list must have a free one. */
-bool pm_list_alloc(struct pm *pm, struct pm_shadow *s, u32 *page, struct gpu_fault *fault);
-/* Free one page that is allocated and in no chain; then call pm_tables_flush(). */
-bool pm_list_free(struct pm *pm, struct pm_shadow *s, u32 page, struct gpu_fault *fault);
+/* Allocate one page for a user; the list must have a free one. */
+bool pm_list_alloc(struct pm *pm, struct pm_shadow *s, const struct owner_user *to, u32 *page,
+		   struct gpu_fault *fault);
+/* Free one page that is allocated and in no chain, by a user; then call pm_tables_flush(). */
+bool pm_list_free(struct pm *pm, struct pm_shadow *s, const struct owner_user *by, u32 page,
+		  struct gpu_fault *fault);
 /* Let the next call that opens the list fail with this fault, if the PM has its shadow. */
 void pm_list_postpone(struct pm *pm, u32 addr, const struct gpu_fault *fault);
 bool pm_list_is_allocated(const struct pm_shadow *s, u32 page);

@@ -256,16 +256,26 @@ static struct pm_shadow *shadow_alloc(struct pm *pm, u32 addr, const struct pumi
 	return s;
 }
 
+/* Mode strict: a page of a list is freed; was_free: it is not allocated. */
+static void record_free(const struct pm *pm, const struct pm_shadow *s, u32 page,
+			const struct owner_user *by, bool was_free)
+{
+	if (owner_is_on(pm->config.owner))
+		owner_free(pm->config.owner, s->addr, page, by, was_free);
+}
+
 enum pm_result pm_walk_links(struct pm *pm, struct mmu_tlb *tlb, struct pm_shadow *s,
 			     struct pm_walk *w, u32 *budget, struct gpu_fault *fault)
 {
 	for (; w->left && *budget; w->left--, --*budget) {
 		/* Pages from fresh on are not marked. */
 		if (w->page >= s->max_pages || !unmark(s, w->page)) {
+			record_free(pm, s, w->page, &w->by, true);
 			pm_fault(fault, PUMICE_FAULT_PM_FREE_LIST, s->addr);
 			return PM_FAULT;
 		}
 		if (w->unmap) {
+			record_free(pm, s, w->page, &w->by, false);
 			pm_tables_unmap(pm, s, w->page);
 			w->low = min_u32(w->low, w->page);
 			w->high = max_u32(w->high, w->page);
@@ -323,6 +333,14 @@ static void inject_bit(struct pm *pm, u32 words[PUMICE_FREE_LIST_WORDS])
 	words[bit / 32] ^= 1u << bit % 32;
 }
 
+/* Mode strict: a list is used. is_new: all of its pages are free. */
+static void record_open(const struct pm *pm, u32 addr, const struct pumice_free_list *list,
+			bool is_new)
+{
+	if (owner_is_on(pm->config.owner))
+		owner_open(pm->config.owner, addr, list->base, list->max_pages, is_new);
+}
+
 enum pm_result pm_list_open(struct pm *pm, u32 addr, struct pm_shadow **out,
 			    struct gpu_fault *fault)
 {
@@ -348,6 +366,7 @@ enum pm_result pm_list_open(struct pm *pm, u32 addr, struct pm_shadow **out,
 			forget(s);
 			return PM_FAULT;
 		}
+		record_open(pm, addr, &list, !list.fresh);
 		list = s->list;
 		scan_begin(s);
 	} else if (s->pending.fault) {
@@ -359,6 +378,7 @@ enum pm_result pm_list_open(struct pm *pm, u32 addr, struct pm_shadow **out,
 	}
 	s->list = list;
 	s->stamp = ++pm->stamp;
+	record_open(pm, addr, &list, false);
 	if (s->scanning)
 		result = scan(pm, s, fault);
 	if (result == PM_FAULT)
@@ -388,7 +408,16 @@ bool pm_list_close(struct pm *pm, struct pm_shadow *s, struct gpu_fault *fault)
 	return pm_write_words(pm, s->addr, words, PUMICE_FREE_LIST_WORDS, fault);
 }
 
-bool pm_list_alloc(struct pm *pm, struct pm_shadow *s, u32 *page, struct gpu_fault *fault)
+/* Mode strict: a page is given to a user, or is not because it is not free. */
+static void record_give(const struct pm *pm, const struct pm_shadow *s, u32 page,
+			const struct owner_user *to, bool is_free)
+{
+	if (owner_is_on(pm->config.owner))
+		owner_give(pm->config.owner, s->addr, page, to, is_free);
+}
+
+bool pm_list_alloc(struct pm *pm, struct pm_shadow *s, const struct owner_user *to, u32 *page,
+		   struct gpu_fault *fault)
 {
 	struct pumice_free_list *list = &s->list;
 	const bool last = list->free - 1 == unused_pages(list);
@@ -403,20 +432,27 @@ bool pm_list_alloc(struct pm *pm, struct pm_shadow *s, u32 *page, struct gpu_fau
 		if (!link_read(pm, &pm->tlb, s->links, *page, &next, fault))
 			return false;
 		if (!is_linked_free(s, *page) || next == *page ||
-		    (last ? next != NO_PAGE : !is_linked_free(s, next)))
+		    (last ? next != NO_PAGE : !is_linked_free(s, next))) {
+			record_give(pm, s, is_linked_free(s, *page) ? next : *page, to, false);
 			return pm_fault(fault, PUMICE_FAULT_PM_FREE_LIST, s->addr);
+		}
 		list->head = next;
 	}
 	if (!pm_tables_map(pm, s, *page, fault))
 		return false;
 	mark(s, *page);
+	record_give(pm, s, *page, to, true);
 	list->free--;
 	return true;
 }
 
-bool pm_list_free(struct pm *pm, struct pm_shadow *s, u32 page, struct gpu_fault *fault)
+bool pm_list_free(struct pm *pm, struct pm_shadow *s, const struct owner_user *by, u32 page,
+		  struct gpu_fault *fault)
 {
-	if (!pm_list_is_allocated(s, page))
+	const bool is_allocated = pm_list_is_allocated(s, page);
+
+	record_free(pm, s, page, by, !is_allocated);
+	if (!is_allocated)
 		return pm_fault(fault, PUMICE_FAULT_PM_FREE_LIST, s->addr);
 	if (!pm_link_write(pm, &pm->tlb, s->links, page, s->list.head, fault))
 		return false;

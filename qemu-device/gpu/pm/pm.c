@@ -53,6 +53,8 @@ void pm_reset(struct pm *pm)
 	pm_lock(pm);
 	dpm_forget_all(pm);
 	pm_list_forget_all(pm);
+	if (owner_is_on(pm->config.owner))
+		owner_forget(pm->config.owner);
 	__atomic_store_n(&pm->low_list, 0, __ATOMIC_RELAXED);
 	atomic_store(&pm->allocated, 0);
 	atomic_store(&pm->freed, 0);
@@ -193,13 +195,14 @@ u32 pm_page_ref(u32 page, u32 l)
 static bool alloc_page(struct pm *pm, const struct pm_scene *scene, u32 macro_tile, u32 l,
 		       struct pm_shadow *s, u32 *ref, struct gpu_fault *fault)
 {
+	const struct owner_user user = pm_user(scene, macro_tile);
 	struct pumice_scene_chain chain;
 	u32 page;
 
 	if (!pm_chain_read(pm, scene, macro_tile, l, &chain, fault) ||
 	    !pm_chain_check(scene, macro_tile, l, s, &chain, fault))
 		return false;
-	if (!pm_list_alloc(pm, s, &page, fault) ||
+	if (!pm_list_alloc(pm, s, &user, &page, fault) ||
 	    !pm_link_write(pm, &pm->tlb, s->links, page, chain.head, fault))
 		return false;
 	if (!chain.pages)

@@ -35,6 +35,7 @@
 #include "pumice_formats.h"
 
 struct inject;
+struct owner;
 struct pm;
 
 #define PM_MACRO_TILES (PUMICE_MACRO_TILES_X * PUMICE_MACRO_TILES_Y)
@@ -54,6 +55,7 @@ struct pm_scene {
 	u64 list_base[PUMICE_PM_LISTS];	/* GPU virtual address of page 0 */
 	u32 list_pages[PUMICE_PM_LISTS];	/* bound of page numbers: max_pages */
 	u32 list[PUMICE_PM_LISTS];	/* free_list in context 0, or 0 */
+	struct owner *owner;	/* mode strict: records of pages, for accesses to them; or NULL */
 };
 
 struct pm_config {
@@ -63,6 +65,7 @@ struct pm_config {
 	void *opaque;
 	struct inject *inject;	/* fault injection, or NULL */
 	struct trace *trace;	/* or NULL */
+	struct owner *owner;	/* records owners of pages in mode strict; or NULL */
 };
 
 struct pm *pm_create(const struct pm_config *config);
@@ -124,6 +127,12 @@ bool pm_free_scene(struct pm *pm, const struct pm_scene *scene, struct gpu_fault
  * within the scene's lists.
  */
 u64 pm_address(const struct pm_scene *scene, u32 ref);
+/*
+ * Check an access to the parameter buffer of a scene that has an owner: a page that is not one of
+ * the scene is a finding. source: the unit, or MMU_SECOND() of it.
+ */
+void pm_check_owner(const struct pm_scene *scene, u64 va, enum pumice_unit source,
+		    enum pumice_access access);
 /* Return the macro tile of a tile. */
 u32 pm_macro_tile(const struct pm_scene *scene, u32 tile_x, u32 tile_y);
 /* Return the number of tiles of a macro tile. */

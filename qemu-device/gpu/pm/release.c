@@ -126,6 +126,7 @@ static enum pm_result begin(struct pm *pm, struct dpm *d, const struct pm_scene 
 		r->walk = (struct pm_walk){
 			.page = r->chain.head, .left = r->chain.pages, .last = PUMICE_PM_NO_PAGE,
 			.unmap = true, .low = PUMICE_PM_NO_PAGE,
+			.by = pm_user(scene, r->macro_tile),
 		};
 		result = claim(pm, d, scene, r, l, fault);
 	}

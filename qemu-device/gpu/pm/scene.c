@@ -87,7 +87,10 @@ static enum pm_result load_locked(struct pm *pm, u64 addr, unsigned int ctx,
 	struct pumice_scene in;
 	u32 l;
 
-	*scene = (struct pm_scene){ .addr = addr, .ctx = ctx };
+	*scene = (struct pm_scene){
+		.addr = addr, .ctx = ctx,
+		.owner = owner_is_on(pm->config.owner) ? pm->config.owner : NULL,
+	};
 	if (!addr || addr % SCENE_ALIGN || !in_one_part(pm, addr))
 		goto damaged;
 	if (!pm_read_words(pm, addr, words, PUMICE_SCENE_WORDS, fault))
@@ -231,6 +234,15 @@ u64 pm_address(const struct pm_scene *scene, u32 ref)
 	if (!offset || offset / PUMICE_PM_PAGE_SIZE >= scene->list_pages[at.list])
 		return 0;
 	return scene->list_base[at.list] + offset;
+}
+
+void pm_check_owner(const struct pm_scene *scene, u64 va, enum pumice_unit source,
+		    enum pumice_access access)
+{
+	if (owner_is_on(scene->owner))
+		owner_access(scene->owner, &(struct owner_access){
+			.scene = scene->addr, .list = scene->list, .va = va, .ctx = (u8)scene->ctx,
+			.unit = (u8)(source & ~MMU_KIND_1), .access = (u8)access });
 }
 
 u32 pm_macro_tile(const struct pm_scene *scene, u32 tile_x, u32 tile_y)

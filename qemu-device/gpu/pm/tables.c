@@ -153,6 +153,8 @@ bool pm_tables_map(struct pm *pm, struct pm_shadow *s, u32 page, struct gpu_faul
 	if (!block->live &&
 	    !read_frame(pm, s, table_page(page / BLOCK_PAGES), &block->table, fault))
 		return false;
+	if (owner_is_on(pm->config.owner))
+		owner_map(pm->config.owner, s->addr, page, frame);
 	place = place_of(pm, s, page);
 	if (!mmu_owned_map(pm->config.mmu, &place, frame, !block->live))
 		return bus_fault(s, fault);

@@ -90,7 +90,8 @@ REG_READ(reg_cdm_status)
 {
 	const struct dm_status *s = cdm_status(gpu->cdm);
 
-	(void)at;
+	if (at->bus == PUMICE_REG_BUS_FW)
+		dropped_read(&gpu->dropped, PUMICE_UNIT_CDM);
 	return PUMICE_FIELD_PREP(PUMICE_CDM_STATUS__BUSY, s->busy) |
 	       PUMICE_FIELD_PREP(PUMICE_CDM_STATUS__FAULT, s->fault.fault) |
 	       PUMICE_FIELD_PREP(PUMICE_CDM_STATUS__UNIT, s->fault.unit) |

@@ -15,8 +15,9 @@ REG_READ(reg_find_count)
 
 REG_WRITE(reg_find_clear)
 {
-	(void)at, (void)value;
-	strict_clear(&gpu->strict);
+	(void)value;
+	if (at->bus == PUMICE_REG_BUS_HOST)
+		strict_clear(&gpu->strict);
 	return REG_DONE;
 }
 
@@ -53,4 +54,37 @@ REG_READ(reg_find_text)
 	for (u32 n = 0; n < sizeof(word); n++)
 		word |= (u64)bytes[n] << (8 * n);
 	return word;
+}
+
+REG_READ(reg_find_fw_arg)
+{
+	return gpu->find_arg[at->index];
+}
+
+REG_WRITE(reg_find_fw_arg_write)
+{
+	gpu->find_arg[at->index] = (u32)value;
+	return REG_DONE;
+}
+
+/* Return whether only the firmware can detect an error. */
+static bool is_of_firmware(u32 kind)
+{
+	return kind == PUMICE_FINDING_CCB_NOT_WRITTEN || kind == PUMICE_FINDING_CCB_OVERRUN ||
+	       kind == PUMICE_FINDING_UPDATE_REUSED;
+}
+
+REG_WRITE(reg_find_fw_report)
+{
+	const u32 kind = (u32)PUMICE_FIELD_GET(PUMICE_FIND_FW_REPORT__KIND, value);
+	const struct strict_finding finding = {
+		.kind = (u8)kind, .unit = PUMICE_UNIT_FW,
+		.object = { .known = true, .addr = gpu->find_arg[0], .place = gpu->find_arg[1],
+			    .value = gpu->find_arg[2] },
+	};
+
+	if (at->bus == PUMICE_REG_BUS_FW && is_of_firmware(kind) &&
+	    gpu->mode == PUMICE_MODE_STRICT)
+		strict_report(&gpu->strict, &finding);
+	return REG_DONE;
 }

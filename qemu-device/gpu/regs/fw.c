@@ -128,6 +128,7 @@ REG_WRITE(reg_ic_enable_write)
 REG_WRITE(reg_ic_clear)
 {
 	(void)at;
+	dropped_clear(&gpu->dropped, fwctl_pending(gpu->fw), (u32)value);
 	fwctl_clear(gpu->fw, (u32)value);
 	return REG_DONE;
 }

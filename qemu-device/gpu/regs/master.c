@@ -189,9 +189,23 @@ static u64 status_bits(const struct gpu_master *m)
 	       PUMICE_FIELD_PREP(PUMICE_VDM_STATUS__ACCESS, s->fault.access);
 }
 
+/* The unit of the data master, for mode strict. */
+static enum pumice_unit unit_of(const struct gpu_master *m)
+{
+	static const enum pumice_unit unit[GPU_MASTERS] = {
+		[GPU_VDM] = PUMICE_UNIT_VDM, [GPU_PDM] = PUMICE_UNIT_PDM,
+		[GPU_TDM] = PUMICE_UNIT_PTLA, [GPU_RDM] = PUMICE_UNIT_RDM,
+	};
+
+	return unit[m->number];
+}
+
 REG_READ(reg_master_status)
 {
-	return status_bits(master_of(gpu, at));
+	const struct gpu_master *m = master_of(gpu, at);
+
+	dropped_read(&gpu->dropped, unit_of(m));
+	return status_bits(m);
 }
 
 REG_READ(reg_dbg_vdm_status)

@@ -234,4 +234,6 @@ const struct reg_binding reg_bindings[PUMICE_REG_TABLE_SIZE] = {
 	{ PUMICE_FIND_SELECT, reg_find_select, reg_find_select_write },
 	{ PUMICE_FIND_LOST, reg_find_lost, NULL },
 	{ PUMICE_FIND_TEXT(0), reg_find_text, NULL },
+	{ PUMICE_FIND_FW_ARG(0), reg_find_fw_arg, reg_find_fw_arg_write },
+	{ PUMICE_FIND_FW_REPORT, NULL, reg_find_fw_report },
 };

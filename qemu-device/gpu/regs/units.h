@@ -201,6 +201,9 @@ REG_READ(reg_find_select);
 REG_WRITE(reg_find_select_write);
 REG_READ(reg_find_lost);
 REG_READ(reg_find_text);
+REG_READ(reg_find_fw_arg);
+REG_WRITE(reg_find_fw_arg_write);
+REG_WRITE(reg_find_fw_report);
 
 /* wave.c */
 /* Return the snapshot of the bus that an access comes from. */

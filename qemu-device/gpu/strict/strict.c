@@ -38,11 +38,17 @@ void strict_clear(struct strict *strict)
 	pthread_mutex_unlock(&strict->lock);
 }
 
-/* Return whether two findings are the same error: of the same instructions, at any address. */
+/*
+ * Return whether two findings are the same error: of the same instructions, at any address; of
+ * pages, of the same list and scenes; of the same object of the firmware's interface.
+ */
 static bool is_same(const struct strict_finding *a, const struct strict_finding *b)
 {
 	return a->kind == b->kind && a->os == b->os && a->ctx == b->ctx && a->code == b->code &&
-	       a->pc == b->pc &&
+	       a->pc == b->pc && a->unit == b->unit &&
+	       a->page.list == b->page.list && a->page.scene == b->page.scene &&
+	       a->page.other.scene == b->page.other.scene &&
+	       a->object.addr == b->object.addr &&
 	       a->other.known == b->other.known && a->other.pc == b->other.pc &&
 	       a->other.code == b->other.code && a->other.write == b->other.write;
 }
@@ -310,6 +316,10 @@ static void put_place(struct text *t, const struct strict_finding *f)
 	case PUMICE_FINDING_UNMAPPED:
 	case PUMICE_FINDING_GLOBAL_RACE:
 	case PUMICE_FINDING_PAST_END:
+	case PUMICE_FINDING_PAGE_TWICE:
+	case PUMICE_FINDING_PAGE_FREED_TWICE:
+	case PUMICE_FINDING_PAGE_FREED_BY_OTHER:
+	case PUMICE_FINDING_PAGE_AFTER_FREE:
 		put(t, ",\"va\":\"0x%llx\"", (unsigned long long)f->addr);
 		put_buffer(t, f);
 		break;
@@ -355,6 +365,22 @@ static const char *omission(const struct strict_finding *f)
 			       "no dependency between the jobs, and no fence between the accesses";
 	case PUMICE_FINDING_PAST_END:
 		return "no byte of the buffer at this address: it ends before it, in the same page";
+	case PUMICE_FINDING_PAGE_TWICE:
+		return "no free by the other owner before the page, or its memory, is given again";
+	case PUMICE_FINDING_PAGE_FREED_TWICE:
+		return "no allocation of the page between the other free and this one";
+	case PUMICE_FINDING_PAGE_FREED_BY_OTHER:
+		return "no allocation of the page for the one that frees it";
+	case PUMICE_FINDING_PAGE_AFTER_FREE:
+		return "no allocation of the page for the scene before this access";
+	case PUMICE_FINDING_INTERRUPT_DROPPED:
+		return "no read of the data master's status between its event and this sleep";
+	case PUMICE_FINDING_CCB_NOT_WRITTEN:
+		return "no write of the slot that is visible before the write index, and the kick";
+	case PUMICE_FINDING_CCB_OVERRUN:
+		return "no wait of the host until the firmware has read the slot";
+	case PUMICE_FINDING_UPDATE_REUSED:
+		return "no value, or no object, of its own for this update";
 	default:
 		return "";
 	}
@@ -363,8 +389,68 @@ static const char *omission(const struct strict_finding *f)
 /* Return whether findings of a kind are of an access that is known to read, or to write. */
 static bool has_access(u32 kind)
 {
-	return kind != PUMICE_FINDING_DIVERGENT_BARRIER &&
-	       kind != PUMICE_FINDING_UNPAIRED_BARRIER && kind != PUMICE_FINDING_LOCAL_BOUNDS;
+	switch (kind) {
+	case PUMICE_FINDING_DIVERGENT_BARRIER:
+	case PUMICE_FINDING_UNPAIRED_BARRIER:
+	case PUMICE_FINDING_LOCAL_BOUNDS:
+	case PUMICE_FINDING_PAGE_TWICE:
+	case PUMICE_FINDING_PAGE_FREED_TWICE:
+	case PUMICE_FINDING_PAGE_FREED_BY_OTHER:
+	case PUMICE_FINDING_INTERRUPT_DROPPED:
+	case PUMICE_FINDING_CCB_NOT_WRITTEN:
+	case PUMICE_FINDING_CCB_OVERRUN:
+	case PUMICE_FINDING_UPDATE_REUSED:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* Put a macro tile, unless it is none. */
+static void put_macro_tile(struct text *t, u8 macro_tile)
+{
+	if (macro_tile == STRICT_SPARE)
+		put(t, ",\"macro_tile\":\"spare\"");
+	else if (macro_tile != STRICT_NO_MACRO_TILE)
+		put(t, ",\"macro_tile\":%u", macro_tile);
+}
+
+/* Put a page of a free list, and one who uses it. */
+static void put_user(struct text *t, u32 list, u32 page, u64 scene, u8 macro_tile)
+{
+	put(t, "\"list\":\"0x%x\",\"page\":%u", list, page);
+	if (!scene)
+		return;
+	put(t, ",\"scene\":\"0x%llx\"", (unsigned long long)scene);
+	put_macro_tile(t, macro_tile);
+}
+
+/* Put the users of a page, instead of a place in a program. */
+static void put_page(struct text *t, const struct strict_page *p)
+{
+	static const char *const state[] = {
+		[STRICT_PAGE_FREE] = "free", [STRICT_PAGE_OWNED] = "owned",
+		[STRICT_PAGE_SPARE] = "spare", [STRICT_PAGE_UNKNOWN] = "unknown",
+	};
+
+	put(t, ",");
+	put_user(t, p->list, p->page, p->scene, p->macro_tile);
+	put(t, ",\"other\":{\"state\":\"%s\",", state[p->other.state]);
+	put_user(t, p->other.list, p->other.page, p->other.scene, p->other.macro_tile);
+	put(t, "}");
+}
+
+/* Put an object of the firmware's interface, instead of a place in a program. */
+static void put_object(struct text *t, u32 kind, const struct strict_object *o)
+{
+	const bool is_update = kind == PUMICE_FINDING_UPDATE_REUSED;
+
+	if (kind == PUMICE_FINDING_INTERRUPT_DROPPED) {
+		put(t, ",\"event\":%u", o->place);
+		return;
+	}
+	put(t, ",\"object\":\"0x%x\",\"%s\":%u,\"%s\":%u", o->addr,
+	    is_update ? "value" : "slot", o->place, is_update ? "reached" : "command", o->value);
 }
 
 /* Put the other side of a finding. */
@@ -386,6 +472,18 @@ static void put_other(struct text *t, const struct strict_finding *f)
 	put(t, "}");
 }
 
+/* Put the place in a program, and the other side. */
+static void put_program(struct text *t, const struct strict_finding *f)
+{
+	put(t, ",\"program\":\"0x%llx\",\"instruction\":%u", (unsigned long long)f->code, f->pc);
+	put(t, ",\"usc\":%u,\"slot\":%u,\"wave\":%u", f->usc, f->slot, f->wave);
+	if (f->lane_known)
+		put(t, ",\"lane\":%u", f->lane);
+	put_job(t, &f->job);
+	if (f->other.known)
+		put_other(t, f);
+}
+
 void strict_describe(const struct strict_finding *f, char *text)
 {
 	struct text t = { .out = text };
@@ -395,13 +493,12 @@ void strict_describe(const struct strict_finding *f, char *text)
 	if (has_access(f->kind))
 		put(&t, ",\"access\":\"%s\"", pumice_access_str(f->access));
 	put_place(&t, f);
-	put(&t, ",\"virtual_gpu\":%u,\"context\":%u,\"program\":\"0x%llx\",\"instruction\":%u",
-	    f->os, f->ctx, (unsigned long long)f->code, f->pc);
-	put(&t, ",\"usc\":%u,\"slot\":%u,\"wave\":%u", f->usc, f->slot, f->wave);
-	if (f->lane_known)
-		put(&t, ",\"lane\":%u", f->lane);
-	put_job(&t, &f->job);
-	if (f->other.known)
-		put_other(&t, f);
+	put(&t, ",\"virtual_gpu\":%u,\"context\":%u", f->os, f->ctx);
+	if (f->page.known)
+		put_page(&t, &f->page);
+	else if (f->object.known)
+		put_object(&t, f->kind, &f->object);
+	else
+		put_program(&t, f);
 	put(&t, ",\"omitted\":\"%s\",\"times\":%u}", omission(f), f->times);
 }

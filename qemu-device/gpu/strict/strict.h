@@ -62,6 +62,43 @@ struct strict_buffer {
 	u64 end;	/* of past-end: address of the first byte after it */
 };
 
+/* State of a page of a free list, for one who is not its owner. FREE is that of a new list. */
+enum strict_page_state {
+	STRICT_PAGE_FREE,
+	STRICT_PAGE_OWNED,	/* by a macro tile of a scene */
+	STRICT_PAGE_SPARE,	/* a DPM has it for a scene */
+	STRICT_PAGE_UNKNOWN,
+};
+
+#define STRICT_NO_MACRO_TILE	0xffu	/* of the scene, but not for one macro tile */
+#define STRICT_SPARE		0xfeu	/* for a DPM */
+
+/* A page of a free list: its owner, or if it is free the one that freed it. */
+struct strict_page_other {
+	u8 state;		/* enum strict_page_state */
+	u8 macro_tile;
+	u32 list, page;
+	u64 scene;		/* 0: none */
+};
+
+/* A page of a free list, and who uses it. */
+struct strict_page {
+	bool known;
+	u8 macro_tile;		/* or STRICT_NO_MACRO_TILE, STRICT_SPARE */
+	u32 list;		/* address in context 0 */
+	u32 page;
+	u64 scene;		/* address in context 0; 0: none */
+	struct strict_page_other other;
+};
+
+/* An object of the firmware's interface. */
+struct strict_object {
+	bool known;
+	u32 addr;	/* in context 0: of a slot of a CCB, or of an update object */
+	u32 place;	/* number of the slot, or the value of the update */
+	u32 value;	/* command in the slot, or the value that the object has */
+};
+
 struct strict_finding {
 	u8 kind;	/* enum pumice_finding */
 	u8 unit;	/* enum pumice_unit */
@@ -81,9 +118,15 @@ struct strict_finding {
 	struct strict_job job;
 	struct strict_buffer buffer;
 	u64 invalidation;	/* of the context: the last one of the address; 0: not known */
+	/* One that is known is instead of the place in a program. */
+	struct strict_page page;
+	struct strict_object object;
 };
 
-/* Receives each new finding as text, from the thread that has detected it; no lock is held. */
+/*
+ * Receives each new finding as text, from the thread that has detected it. Locks of a block may be
+ * held: it does not call the GPU.
+ */
 typedef void strict_notify_fn(void *opaque, const char *text);
 
 struct strict {

@@ -62,6 +62,9 @@ u8 *ta_host(struct ta *ta, struct mmu_tlb *tlb, enum pumice_unit unit, u32 ref, 
 		return host;
 	}
 	*fault = (struct gpu_fault){ .unit = (u8)unit };
+	/* In mode strict no access is a hit. */
+	if (ta->scene.owner)
+		pm_check_owner(&ta->scene, va, unit, PUMICE_ACCESS_WRITE);
 	return mmu_translate(ta->config.mmu, tlb, ta->scene.ctx, va, bytes, PUMICE_ACCESS_WRITE,
 			     unit, fault);
 }

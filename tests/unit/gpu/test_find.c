@@ -118,6 +118,51 @@ static void they_are_dropped_by_a_write_and_by_the_host(void **state)
 	fx_destroy(fx);
 }
 
+/* Store a finding as the firmware does. */
+static void report_as_firmware(struct fixture *fx, u32 kind)
+{
+	fx_fw_write(fx, PUMICE_FIND_FW_ARG(0), 0x1230);
+	fx_fw_write(fx, PUMICE_FIND_FW_ARG(1), 3);
+	fx_fw_write(fx, PUMICE_FIND_FW_ARG(2), 7);
+	fx_fw_write(fx, PUMICE_FIND_FW_REPORT, kind);
+}
+
+static void the_firmware_reports_errors_of_drivers(void **state)
+{
+	struct fixture *fx = create();
+	char text[PUMICE_FINDING_BYTES];
+
+	(void)state;
+	report_as_firmware(fx, PUMICE_FINDING_CCB_OVERRUN);
+	assert_int_equal(fx_read(fx, PUMICE_FIND_COUNT), 0);
+	assert_int_equal(pumice_gpu_set_mode(fx->gpu, "strict"), 0);
+	report_as_firmware(fx, PUMICE_FINDING_CCB_OVERRUN);
+	report_as_firmware(fx, PUMICE_FINDING_UPDATE_REUSED);
+	report_as_firmware(fx, PUMICE_FINDING_LOCAL_RACE);
+	report_as_firmware(fx, 0);
+	report_as_firmware(fx, 0xff);
+	assert_int_equal(fx_read(fx, PUMICE_FIND_COUNT), 2);
+	assert_true(pumice_gpu_finding(fx->gpu, 0, text));
+	assert_non_null(strstr(text, "\"object\":\"0x1230\",\"slot\":3,\"command\":7,"));
+	assert_true(pumice_gpu_finding(fx->gpu, 1, text));
+	assert_non_null(strstr(text, "\"object\":\"0x1230\",\"value\":3,\"reached\":7,"));
+	fx_destroy(fx);
+}
+
+/* The host does not report, and the firmware does not drop findings. */
+static void host_and_firmware_write_only_their_registers(void **state)
+{
+	struct fixture *fx = create();
+
+	(void)state;
+	assert_int_equal(pumice_gpu_set_mode(fx->gpu, "strict"), 0);
+	report(fx, 7);
+	fx_write(fx, PUMICE_FIND_FW_REPORT, PUMICE_FINDING_CCB_OVERRUN);
+	fx_fw_write(fx, PUMICE_FIND_COUNT, 0);
+	assert_int_equal(fx_read(fx, PUMICE_FIND_COUNT), 1);
+	fx_destroy(fx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -126,6 +171,8 @@ int main(void)
 		cmocka_unit_test(findings_without_room_are_counted),
 		cmocka_unit_test(a_reset_and_the_mode_keep_findings),
 		cmocka_unit_test(they_are_dropped_by_a_write_and_by_the_host),
+		cmocka_unit_test(the_firmware_reports_errors_of_drivers),
+		cmocka_unit_test(host_and_firmware_write_only_their_registers),
 	};
 
 	return cmocka_run_group_tests_name("findings in registers", tests, NULL, NULL);

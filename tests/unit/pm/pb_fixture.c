@@ -14,6 +14,14 @@ static void low(void *opaque)
 	((struct pb_fixture *)opaque)->lows++;
 }
 
+static void report(void *opaque, const struct strict_finding *finding)
+{
+	struct pb_fixture *fx = opaque;
+
+	assert_true(fx->findings < PBFX_FINDINGS);
+	fx->finding[fx->findings++] = *finding;
+}
+
 static u64 whole_pages(u64 bytes)
 {
 	return (bytes + PAGE - 1) & ~(u64)(PAGE - 1);
@@ -40,13 +48,15 @@ static struct pb_fixture *create(u32 max_pages0, u32 max_pages1, bool tables)
 {
 	struct pb_fixture *fx = calloc(1, sizeof(*fx));
 	const struct pm_config config = { .mmu = &fx->mmu, .low = low, .opaque = fx,
-				       .inject = &fx->inject, .trace = &fx->trace.trace };
+				       .inject = &fx->inject, .trace = &fx->trace.trace,
+				       .owner = &fx->owner };
 	u32 l, i;
 	u8 *host;
 
 	fx->seed = NUMBER_SEED;
 	fx->tables = tables;
 	inject_init(&fx->inject);
+	owner_init(&fx->owner, report, fx);
 	fx->max_pages[0] = max_pages0;
 	fx->max_pages[1] = max_pages1;
 	fx->tm = testmem_create((8ull << 20) + ((u64)max_pages0 + max_pages1) * 2 * PAGE);
@@ -98,6 +108,7 @@ void pbfx_destroy(struct pb_fixture *fx)
 {
 	pm_destroy(fx->pm);
 	inject_destroy(&fx->inject);
+	owner_destroy(&fx->owner);
 	testmem_destroy(fx->tm);
 	free(fx);
 }

@@ -14,12 +14,14 @@
 
 #include "../../../qemu-device/gpu/inject/inject.h"
 #include "../../../qemu-device/gpu/pm/pm.h"
+#include "../../../qemu-device/gpu/strict/owner.h"
 #include "cmocka_all.h"
 #include "testmem.h"
 #include "testtrace.h"
 
 #define PBFX_CTX	3u		/* of the job */
 #define PBFX_SCENES	4u
+#define PBFX_FINDINGS	8u
 
 /* Context 0. */
 #define PBFX_LIST(l)	(0x10000u + (l) * 0x100u)
@@ -39,6 +41,9 @@ struct pb_fixture {
 	struct mmu mmu;
 	struct inject inject;		/* injected faults */
 	struct testtrace trace;		/* of the PM; disabled */
+	struct owner owner;		/* of pages; off */
+	struct strict_finding finding[PBFX_FINDINGS];
+	u32 findings;
 	struct pm *pm;
 	u32 *list[PUMICE_PM_LISTS], *links[PUMICE_PM_LISTS];
 	u32 *scene[PBFX_SCENES];
