@@ -462,8 +462,8 @@ static void put_stuck(struct text *t, struct pumice_vm *vm, const struct pumice_
 	put_places(t, vm, r);
 	if (r->error == -ETIMEDOUT)
 		put(t, "  It ran longer than the device permits: key job-timeout-ms in process, "
-		    "parameter job_timeout_ms of the driver (0: no limit). Divide the job, or raise "
-		    "the limit.\n");
+		    "parameter job_timeout_ms of the driver (0: no limit); hold-us or os_hold_us if "
+		    "another virtual GPU waits. Divide the job, or raise the limit.\n");
 }
 
 /* The end of an error text that does not hold all. */

@@ -190,6 +190,10 @@ static void end_job(struct inproc_device *d, struct inproc_context *c,
 	r->error = fault_error(r->fault);
 	if (r->fault == PUMICE_FAULT_KILLED && c->timed_out && c->timeline->done == c->watch_seqno)
 		r->error = -ETIMEDOUT;
+	if (r->fault == PUMICE_FAULT_KILLED && c->held) {	/* the first that was killed ran */
+		r->error = -ETIMEDOUT;
+		c->held = false;
+	}
 	flip_end(d, c, c->timeline->done, r->error);
 	user->kept[r->job % KEPT_RESULTS] = *r;
 	user->last = r->job;
@@ -312,15 +316,18 @@ void context_process(struct inproc_device *d, struct inproc_context *c)
 	struct timeline *t = c->timeline;
 	u32 state = __atomic_load_n(&c->shared->context.state, __ATOMIC_ACQUIRE);
 	u32 done = __atomic_load_n(&d->fw->objects[c->object], __ATOMIC_ACQUIRE);
+	/* The firmware sets the state before it counts the job that it killed. */
+	u32 later = __atomic_load_n(&c->shared->context.state, __ATOMIC_ACQUIRE);
 
 	/* A count above the number of submitted jobs is rejected. */
 	if (done - t->done > t->submitted - t->done)
 		return;
 	flip_collect(d, c);
 	/* Without a command of this library: it had held a data master that others waited for. */
-	if (state == FWIF_CONTEXT_KILLED && !context_user(c)->dead) {
+	if (later == FWIF_CONTEXT_KILLED && !context_user(c)->dead) {
 		context_set_guilty(d, context_user(c));
 		context_user(c)->dead = true;
+		c->held = true;
 	}
 	if (is_binder(c))
 		t->done = done;

@@ -179,6 +179,7 @@ struct inproc_context {
 	u32 write;			/* client CCB */
 	bool dead;			/* rejects further jobs */
 	bool timed_out;			/* killed because of job watch_seqno */
+	bool held;			/* killed by the firmware, whose job has not been counted */
 	u32 watch_seqno;		/* job in progress at the last check */
 	u64 watch_start;		/* watched_ns of the device when that was first seen */
 	struct pumice_context_state state;
