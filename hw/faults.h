@@ -20,7 +20,8 @@ enum pumice_fault_addr {
 	PUMICE_FAULT_ADDR_INSTRUCTION	= 3,	/* an instruction that failed, or never ended */
 	PUMICE_FAULT_ADDR_COMMAND	= 4,	/* a command, state or structure; or 0 */
 	PUMICE_FAULT_ADDR_LOCAL		= 5,	/* not an address: an offset in local memory */
-	PUMICE_FAULT_ADDR_REGISTER	= 6,	/* not an address: usc_late of hw/formats.xml */
+	PUMICE_FAULT_ADDR_REGISTER	= 6,	/* not an address: usc_late of hw/formats.xml; or a
+						 * byte of memory: PUMICE_LATE_MEMORY */
 };
 
 static inline bool pumice_fault_is_mmu(u32 fault)
@@ -41,10 +42,40 @@ static inline bool pumice_fault_is_local(u32 fault)
 	return fault == PUMICE_FAULT_USC_LOCAL_BOUNDS || fault == PUMICE_FAULT_USC_LOCAL_ALIGN;
 }
 
-/* Check if the address of a fault is a usc_late: a register, or an offset in local memory. */
+/*
+ * Check if the address of a fault is a usc_late: a register, or an offset in local memory; or, of
+ * global memory, as follows.
+ */
 static inline bool pumice_fault_is_late(u32 fault)
 {
 	return fault == PUMICE_FAULT_USC_LATE;
+}
+
+/*
+ * Address of a fault USC_LATE of a byte of memory that is loaded before the wait for the signal of
+ * the store that writes it: this bit, which no usc_late has; the signal after the bits of a GPU
+ * virtual address; that of the byte.
+ */
+#define PUMICE_LATE_MEMORY (1ull << 63)
+
+static inline u64 pumice_late_memory(u64 va, u32 signal)
+{
+	return PUMICE_LATE_MEMORY | (u64)signal << PUMICE_MMU_VA_BITS | va;
+}
+
+static inline bool pumice_late_is_memory(u64 addr)
+{
+	return addr & PUMICE_LATE_MEMORY;
+}
+
+static inline u64 pumice_late_memory_va(u64 addr)
+{
+	return addr & ((1ull << PUMICE_MMU_VA_BITS) - 1);
+}
+
+static inline u32 pumice_late_memory_signal(u64 addr)
+{
+	return (u32)(addr >> PUMICE_MMU_VA_BITS) % PUMICE_USC_SIGNALS;
 }
 
 /* Classify the address of a fault; arguments as in struct fwif_job_result. */

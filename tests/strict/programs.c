@@ -57,6 +57,17 @@ const struct zoo_error zoo_errors[] = {
 		.finding = "late-data", .place = "\"local\":0,\"signal\":1",
 		.instruction = 10, .other = ZOO_NONE,
 	}, {
+		.name = "no_wait_for_a_store_before_the_barrier",
+		.program = "global_store32 sig1, [one], sh0 + r1, r1\n"
+			   "%s"
+			   "barrier\n"
+			   "xor.u32 r3, r1, 128\n"
+			   "global_load32 sig2, r4, [one], sh0 + r3\n",
+		.right = "sig_wait r2[0], sig1\n",
+		.wrong = "sig_wait r2[0], sig2\n",
+		.finding = "late-data", .place = ",\"signal\":1",
+		.instruction = 10, .other = ZOO_NONE,
+	}, {
 		.name = "no_barrier_between_store_and_load",
 		.program = "local_store32 [one], r1, r1\n"
 			   "barrier\n"

@@ -370,13 +370,29 @@ static void put_local(struct text *t, struct pumice_vm *vm, const struct pumice_
 		    size);
 }
 
-/* Name the register, or the place in local memory, that was used too early. */
-static void put_late(struct text *t, const struct pumice_job_result *r)
+/* Name memory that was loaded before the wait for the store that writes it. */
+static void put_late_memory(struct text *t, struct pumice_vm *vm, const struct pumice_job_result *r)
+{
+	struct pumice_job_result of = *r;
+
+	of.fault_va = pumice_late_memory_va(r->fault_va);
+	put(t, ": memory at %#" PRIx64, of.fault_va);
+	put_buffer(t, vm, &of);
+	put(t, " is loaded before a wait for sig%u, of the store that writes it",
+	    pumice_late_memory_signal(r->fault_va));
+}
+
+/* Name the register, or the place in memory, that was used too early. */
+static void put_late(struct text *t, struct pumice_vm *vm, const struct pumice_job_result *r)
 {
 	const u32 word = (u32)r->fault_va;
 	struct pumice_usc_operand reg;
 	struct pumice_usc_late what;
 
+	if (pumice_late_is_memory(r->fault_va)) {
+		put_late_memory(t, vm, r);
+		return;
+	}
 	if (pumice_usc_late_unpack(&word, &what) || pumice_usc_operand_unpack(&what.place, &reg))
 		return;
 	if (what.local)
@@ -399,7 +415,7 @@ static void put_fault(struct text *t, struct pumice_vm *vm, const struct pumice_
 	if (r->fault == PUMICE_FAULT_USC_LOCAL_BOUNDS)
 		put_local(t, vm, r);
 	if (pumice_fault_is_late(r->fault))
-		put_late(t, r);
+		put_late(t, vm, r);
 	if (pumice_fault_is_access(r->fault)) {
 		put(t, ": %s", pumice_access_name(r->access));
 		found = put_buffer(t, vm, r);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "faults.h"
 #include "pumice_formats.h"
 #include "pumice_names.h"
 #include "race.h"
@@ -300,6 +301,12 @@ static void put_place(struct text *t, const struct strict_finding *f)
 	case PUMICE_FINDING_LATE_DATA:
 	case PUMICE_FINDING_UNINITIALISED:
 	case PUMICE_FINDING_CLASH:
+		if (pumice_late_is_memory(f->addr)) {
+			put(t, ",\"va\":\"0x%llx\",\"signal\":%u",
+			    (unsigned long long)pumice_late_memory_va(f->addr),
+			    pumice_late_memory_signal(f->addr));
+			break;
+		}
 		pumice_usc_late_unpack(&word, &late);
 		if (late.local)
 			put(t, ",\"local\":%u", late.place);

@@ -364,6 +364,11 @@ struct usc_level_ops {
 	usc_exec_fn *values;
 	/* The same, operands that are looked up included. */
 	usc_exec_fn *lookups;
+	/*
+	 * Only fill the scratch rows of an instruction's sources. Returns false with x->exit set
+	 * on a fault.
+	 */
+	bool (*sources)(struct exec *x, const struct usc_insn *i);
 };
 
 extern const struct usc_level_ops usc_level_base, usc_level_avx2, usc_level_avx512;

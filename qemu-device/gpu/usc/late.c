@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Data of loads, texture reads, ray queries, bursts and copies that arrive when their signal is
- * done.
+ * Data of loads, stores, texture reads, ray queries, bursts and copies that arrive when their
+ * signal is done.
  *
  * Source: document 002, "Global memory"; hw/isa.xml: before the signal is done the destination of
- * an access is neither read nor written, nor is the source of a work-group copy to memory written.
+ * an access is neither read nor written, nor is the source of a work-group copy to memory written,
+ * nor are words that a store writes loaded.
  *
  * Instructions are executed as usual, one at a time; then the data are moved from the destination
  * to a copy of the store, and arrive later:
@@ -22,7 +23,7 @@
  * row for each sample: of the samples that were live when the load was issued. Shared registers,
  * local memory and slot registers are ranges of words: late_copy.c.
  *
- * Limits: stores of registers are executed at issue.
+ * Stores of registers write memory when they are complete: late_store.c.
  */
 #include "late_state.h"
 #include "rows.h"
@@ -56,6 +57,8 @@ void usc_late_destroy(struct usc_late *late)
 {
 	if (!late)
 		return;
+	for (u32 n = 0; n < USC_WAVES; n++)
+		late_stores_drop(late, n);
 	free(late->row);
 	free(late->own);
 	free(late->output);
@@ -79,6 +82,8 @@ void usc_late_wave_begin(struct usc_late *late, u32 wave, u32 row, u32 rows)
 	late->wave[wave].rows = 0;
 	late->wave[wave].ranges = 0;
 	late_forget_dropped(late, &late->wave[wave], UINT32_MAX);
+	late->wave[wave].meetings = 0;
+	late_stores_drop(late, wave);
 }
 
 /* ------------------------------------------------------------------- registers */
@@ -145,6 +150,7 @@ static void arrive(struct exec *x, u32 signals, u64 clock)
 			rows_arrive(x, USC_BASE_OUTPUTS, LATE_OUTPUT_ROWS, signals, clock);
 	}
 	late_ranges_arrive(x, signals, clock);
+	late_stores_arrive(x, signals, clock);
 }
 
 /* ------------------------------------------------------------------- reports */
@@ -374,10 +380,12 @@ bool usc_late_begin(struct exec *x, const struct usc_insn *i, struct usc_late_st
 		arrive(x, 0, exec_clock(x, i));
 	else if (!check(x, i))
 		return false;
+	else
+		late_stores_arrive(x, 0, exec_clock(x, i));
 	/* An operation on caches comes after the stores of copies, so they are complete before. */
 	if (all_are_waited_for(x, i))
 		arrive(x, UINT32_MAX, 0);
-	if (x->exit == USC_EXIT_FAULT)
+	if (x->exit == USC_EXIT_FAULT || !late_stores_begin(x, i, s))
 		return false;
 	s->signals = signals_waited(x, i);
 	if (i->loads == USC_LOADS_REGISTERS && !late_loads_slot(i))
@@ -389,6 +397,8 @@ bool usc_late_begin(struct exec *x, const struct usc_insn *i, struct usc_late_st
 
 bool usc_late_end(struct exec *x, const struct usc_insn *i, const struct usc_late_step *s)
 {
+	if (!late_stores_end(x, i, s))
+		return false;
 	if (s->lanes)
 		usc_each_register(x, i, USC_DST, s->lanes, load_row);
 	else

@@ -115,6 +115,18 @@ void late_ranges_arrive(struct exec *x, u32 signals, u64 clock)
 	}
 }
 
+void late_copies_precede(struct exec *x, u64 first, u64 last)
+{
+	const struct late_wave *wave = late_wave_of(x);
+
+	for (u32 n = 0; n < wave->ranges; n++) {
+		const struct late_range range = wave->range[n];
+
+		if (range.copied && first < range.va + range.words * 4u && range.va <= last)
+			range_arrives(x, &range);
+	}
+}
+
 /* -------------------------------------------------------------------- checks */
 
 /* Report the use of a word of a store that a range has. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * State of data that arrive late, shared by late.c (registers of a wave) and late_copy.c (words of
- * the common store, of local memory and of slot registers). See late.c.
+ * State of data that arrive late, shared by late.c (registers of a wave), late_copy.c (words of
+ * the common store, of local memory and of slot registers) and late_store.c (stores of registers
+ * to memory). See late.c.
  */
 #ifndef PUMICE_GPU_USC_LATE_STATE_H
 #define PUMICE_GPU_USC_LATE_STATE_H
@@ -47,6 +48,7 @@ struct late_word {
 };
 
 _Static_assert(PUMICE_USC_SIGNALS <= 16, "late_word has a bit for each signal");
+struct late_store_record;	/* late_store.c */
 
 struct late_wave {
 	u32 rows;		/* that are under way */
@@ -57,10 +59,19 @@ struct late_wave {
 	struct late_range range[LATE_RANGES];	/* oldest first */
 	u32 dropped;		/* signals in its words */
 	struct late_word *word;	/* of all stores; NULL until a range leaves the list early */
+
+	/* Stores that it has not waited for, or only those that are not in memory yet if data are
+	 * not poisoned; oldest first. */
+	struct late_store_record *stores, *last;
+	struct late_store_record *pending;	/* the first that is not in memory, or NULL */
+	u32 store_count;
+	u32 meetings;		/* barriers and work-group copies that it has passed */
 };
 
 struct usc_late {
 	u64 copies;
+	u64 quanta;		/* of waves, so far */
+	u32 stores;		/* in the lists of all waves */
 	struct late_row *row;	/* as the unified store */
 	struct late_row *own;	/* USC_OWN_ROWS for each wave */
 	struct late_row *output;	/* LATE_OUTPUT_ROWS for each wave: by output, then sample */
@@ -147,8 +158,28 @@ bool late_has_joined(const struct exec *x, const struct usc_insn *i);
  * in that of the USC; 0: none.
  */
 u32 late_local_words(const struct exec *x, const struct usc_insn *i, u32 *first);
+/*
+ * Make the copies to memory of the wave arrive that write bytes from first to last: an instruction
+ * that stores there follows. A fault sets x->exit.
+ */
+void late_copies_precede(struct exec *x, u64 first, u64 last);
 /* Before and after an instruction that accesses words of a store. */
 void late_copy_begin(struct exec *x, const struct usc_insn *i, struct usc_late_step *s);
 void late_copy_end(struct exec *x, const struct usc_insn *i, const struct usc_late_step *s);
+
+/* late_store.c: drop the stores of a wave. */
+void late_stores_drop(struct usc_late *late, u32 wave);
+/*
+ * Store the words of the wave that are complete at a clock, and end those whose signals it has
+ * waited for. A fault sets x->exit.
+ */
+void late_stores_arrive(struct exec *x, u32 signals, u64 clock);
+/*
+ * Before an instruction: stores of waves of the group that wait for others arrive in time. Returns
+ * false with x->exit set if it loads words that are stored later, or if a store faults.
+ */
+bool late_stores_begin(struct exec *x, const struct usc_insn *i, struct usc_late_step *s);
+/* The instruction is complete. Returns as late_stores_begin(). */
+bool late_stores_end(struct exec *x, const struct usc_insn *i, const struct usc_late_step *s);
 
 #endif

@@ -58,4 +58,5 @@ const struct usc_level_ops USC_LEVEL_OPS = {
 	.find_pair = find_pair,
 	.values = run_values,
 	.lookups = run_lookups,
+	.sources = fetch_sources,
 };

@@ -37,7 +37,10 @@ const struct usc_insn *usc_exec_stepped(struct exec *x, const struct usc_insn *i
 			usc_unset_begin(x, i, &watch, &unset);
 		}
 		x->limit = i + 1;	/* only this instruction */
-		i = i->run(x, i);
+		if (x->usc->late && late.stores)
+			i = usc_late_store(x, i);
+		else
+			i = i->run(x, i);
 		/* A jump has begun a new run of instructions, as far as the slice allows. */
 		going = x->limit && !x->pause && x->done + (u32)(i - x->from) < x->slice;
 		if (!is_complete(x))

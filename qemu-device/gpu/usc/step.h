@@ -95,14 +95,27 @@ struct usc_late_step {
 	u32 words;	/* of a range, which are loaded or stored; 0: none, or the access is
 			 * refused */
 	u32 signals;	/* bit n: it waits for signal n */
+	bool stores;	/* registers to memory, and is executed by usc_late_store() */
+	bool base_later;	/* it loads from memory, at a base that is looked up when it runs */
+	u64 base;	/* of a copy or burst, if it is known before */
+	u32 active;	/* lanes that load */
+	u32 offset[PUMICE_LANES];	/* and their offsets */
 };
 
 /*
  * Before an instruction runs; only if usc->late is set. Returns false with x->exit set if it uses
- * a register or local memory too early, or if a copy to memory that is complete now faults.
+ * a register or memory too early, or if a store or copy to memory that is complete now faults.
  */
 bool usc_late_begin(struct exec *x, const struct usc_insn *i, struct usc_late_step *s);
-/* The instruction is complete. Returns false with x->exit set if a copy to memory faults. */
+/*
+ * Instead of the function of an instruction that stores registers to memory: issue it. Returns the
+ * next instruction, or this one with x->exit set on a fault.
+ */
+const struct usc_insn *usc_late_store(struct exec *x, const struct usc_insn *i);
+/*
+ * The instruction is complete. Returns false with x->exit set if a store or copy to memory faults,
+ * or if it has loaded words that are stored later.
+ */
 bool usc_late_end(struct exec *x, const struct usc_insn *i, const struct usc_late_step *s);
 
 #endif

@@ -107,6 +107,11 @@ static void data_used_without_a_wait_name_register_and_signal(void **state)
 	assert_is_late("group_store sig1, r1[0], sh0, 40\nlocal_store32 [one], r1 + 152, r1\n",
 		       ": byte 152 of local memory is written before a wait for sig1, of the "
 		       "access that loads or copies it\n");
+	assert_is_late("global_store32 sig3, [one], sh0 + r1, r1\n"
+		       "global_load8.u32 sig4, r7, [one], sh0 + r1 + 2\n",
+		       " is loaded before a wait for sig3, of the store that writes it\n");
+	assert_is_late("global_store32 sig3, [one], sh0 + r1, r1\nshared_load sig0, sh2, sh0, 3\n",
+		       ": memory at 0x");
 }
 
 static void a_program_that_waits_has_its_data(void **state)

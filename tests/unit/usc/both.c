@@ -83,6 +83,7 @@ void both_set_up(struct gen_rng *rng, struct fixture *fx, unsigned int number,
 	ref->gfx = NULL;
 	ref->late = (enum ref_late)fx->late;
 	ref->dc_fetches = 0;
+	ref->stores = 0;
 	ref->local_bytes = shape->local_bytes;
 	ref->first_wave = shape->first_wave;
 	ref->core = FX_CORE;

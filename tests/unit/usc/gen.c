@@ -96,6 +96,8 @@ void gen_wait_all(struct gen *g)
 {
 	u32 at = g->out->insns;
 
+	g->busy_sig |= g->stored_sig;
+	g->stored_sig = 0;
 	while (g->busy_sig) {
 		u8 sig[4];
 
@@ -235,7 +237,7 @@ static void emit_barrier(struct gen *g)
 
 static void emit_block(struct gen *g, u32 count)
 {
-	while (count-- && room(g, 24)) {
+	while (count-- && room(g, 40)) {
 		u32 what = gen_below(g->rng, 32);
 
 		if (g->out->limits.stage != USC_STAGE_COMPUTE && gen_below(g->rng, 3) == 0)

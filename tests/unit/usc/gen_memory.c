@@ -445,6 +445,8 @@ static void emit_plain(struct gen *g, struct pumice_usc_insn insn, const struct 
 			set_value(g, &insn, s->regs, start);
 		gen_clear_dim(&insn);
 		gen_emit(g, insn);
+		if (!g->hasty || gen_below(g->rng, 3))
+			g->stored_sig |= (u16)(1u << insn.sig0);
 	} else if (!more && select_destination(g, &insn, s->regs, true)) {
 		emit_load_elsewhere(g, insn);
 	} else {
@@ -463,7 +465,11 @@ void gen_global(struct gen *g)
 		.sig0 = (u8)gen_below(g->rng, PUMICE_USC_SIGNALS), .dim = (u8)gen_below(g->rng, 3),
 		.disp = (u16)(gen_below(g->rng, 256 / s.align) * s.align),
 	};
+	const bool atomic = store && s.align == 4 && gen_below(g->rng, 3) == 0;
 
+	/* The wave's own memory is loaded after its stores. */
+	if (own && (atomic || !store) && g->stored_sig)
+		gen_wait_all(g);
 	if (g->read_phase || !own)
 		emit_offsets(g, GEN_READ_BYTES / 2, 0, &s);
 	else
@@ -476,7 +482,7 @@ void gen_global(struct gen *g)
 	else
 		insn.src0 = gen_index_constant(g, &insn, insn.src0, 1);
 	insn.mask = (u16)gen_mask(g);
-	if (store && s.align == 4 && gen_below(g->rng, 3) == 0) {
+	if (atomic) {
 		gen_clear_dim(&insn);
 		emit_global_atomic(g, insn);
 	} else {

@@ -27,6 +27,7 @@ struct gen {
 	u32 temps;		/* open to random code */
 	u32 busy_temps[8];	/* bit sets: destinations of loads under way */
 	u16 busy_sig;
+	u16 stored_sig;		/* stores to memory that it has not waited for */
 };
 
 static inline u32 gen_keep(const struct gen *g, u32 which)

@@ -71,6 +71,7 @@ void ref_begin_copy(struct ref_step *s, const struct ref_copy *copy)
 		ref_store_copy(g, copy);
 		return;
 	}
+	ref_complete_all_stores(g);
 	if (g->copies == REF_MAX_COPIES) {
 		ref_store_copy(g, &g->copy[0]);
 		memmove(&g->copy[0], &g->copy[1], --g->copies * sizeof(g->copy[0]));
@@ -80,6 +81,21 @@ void ref_begin_copy(struct ref_step *s, const struct ref_copy *copy)
 	for (u32 n = 0; n < g->waves; n++)
 		g->copy[g->copies].when[n] = g->wave[n].clock + 1 + REF_LATENCY;
 	g->copies++;
+}
+
+void ref_store_copies_of(struct ref_group *g, u64 addr, u32 bytes)
+{
+	u32 left = 0;
+
+	for (u32 n = 0; n < g->copies; n++) {
+		const struct ref_copy copy = g->copy[n];
+
+		if (addr < copy.memory + copy.words * 4u && copy.memory < addr + bytes)
+			ref_store_copy(g, &copy);
+		else
+			g->copy[left++] = copy;
+	}
+	g->copies = left;
 }
 
 /* Make copies to memory complete that have one of some signals, or are complete at a clock. */
@@ -118,6 +134,7 @@ static void arrive_all(struct ref_step *s, u32 signals, u64 clock)
 	arrive_in(s, PUMICE_USC_BANK_SL, PUMICE_USC_OWN_REGS, signals, clock);
 	arrive_in(s, PUMICE_USC_BANK_O, PUMICE_USC_MAX_OUTPUTS, signals, clock);
 	complete_copies(s, signals, clock);
+	ref_complete_stores(s, signals, clock);
 }
 
 static bool mask_is_late(const struct ref_step *s, u32 raw)
@@ -231,6 +248,8 @@ bool ref_late_begin(struct ref_step *s)
 		arrive_all(s, 0, s->w->clock);
 	if (s->g->late == REF_POISON && uses_late(s))
 		return ref_fault(s, PUMICE_FAULT_USC_LATE);
+	if (s->g->late == REF_POISON)
+		ref_complete_stores(s, 0, s->w->clock);
 	if (s->loads)
 		arrive_before(s);
 	return true;

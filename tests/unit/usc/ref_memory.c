@@ -146,6 +146,15 @@ static void active_lanes(const struct ref_step *s, bool active[PUMICE_LANES])
 		active[l] = ref_valid(s->w, l) && ref_mask(s, s->in.mask, l);
 }
 
+static bool any_of(const bool active[PUMICE_LANES])
+{
+	bool any = false;
+
+	for (u32 l = 0; l < PUMICE_LANES; l++)
+		any |= active[l];
+	return any;
+}
+
 static bool run_access(struct ref_step *s, const struct ref_access *a)
 {
 	u64 base = a->local ? 0 : base_address(s);
@@ -156,6 +165,7 @@ static bool run_access(struct ref_step *s, const struct ref_access *a)
 	ref_read_all(s, s->in.src0, offset);
 	for (u32 n = 0; n < a->count && a->store; n++)
 		ref_read_all(s, next_register(s->in.src1, n), value[n]);
+	s->w->stores += a->store && !a->local && any_of(active);
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
 		u64 addr = base + (u64)a->scale * offset[l] + a->scale * s->in.disp;
 
@@ -169,8 +179,12 @@ static bool run_access(struct ref_step *s, const struct ref_access *a)
 
 			if (!at)
 				return false;
-			if (a->store)
+			if (a->store && a->local)
 				put_bytes(at, value[n][l], a->bytes);
+			else if (a->store)
+				ref_put(s, addr, value[n][l], a->bytes);
+			else if (!a->local && ref_is_stored(s->g, addr, a->bytes, NULL))
+				return ref_fault(s, PUMICE_FAULT_USC_LATE);
 			else
 				ref_load(s, next_register(s->in.dst, n), l,
 					 extended(s, at, a->bytes));
@@ -235,6 +249,8 @@ static bool run_atomic(struct ref_step *s)
 		at = local ? local_at(s, addr, 4, 4) : global_at(s, addr, 4);
 		if (!at)
 			return false;
+		if (!local && ref_is_stored(s->g, addr, 4, NULL))
+			return ref_fault(s, PUMICE_FAULT_USC_LATE);
 		old = extended(s, at, 4);
 		put_bytes(at, atomic_result(s, old, value[l], expected[l]), 4);
 		ref_load(s, s->in.dst, l, old);

@@ -83,6 +83,15 @@ struct ref_copy {
 
 #define REF_MAX_COPIES 16u
 
+/* A part of memory that a lane stores, which is not complete or not waited for. */
+struct ref_store {
+	u32 wave, number;	/* of its stores */
+	u32 signal;
+	u64 when, addr;
+	u32 value, bytes;
+	bool stored, complete, ended;
+};
+
 /* Result of a run. */
 enum ref_end { REF_ENDED, REF_FAULT, REF_STUCK };
 
@@ -103,6 +112,7 @@ struct ref_wave {
 	u32 pc;
 	u64 clock;		/* instructions, and those for which it waited */
 	u64 done[PUMICE_USC_SIGNALS];
+	u32 stores;		/* instructions so far that store registers to memory */
 	struct ref_load reg_load[REF_MAX_REGS], idx_load[PUMICE_USC_INDEX_REGS];
 	struct ref_load slot_load[PUMICE_USC_OWN_REGS], output_load[PUMICE_USC_MAX_OUTPUTS];
 	enum { REF_RUNS, REF_WAITS, REF_COPIES, REF_MEETS, REF_DONE } state;
@@ -134,6 +144,8 @@ struct ref_group {
 	u8 local[64u << 10];
 	u32 copies;
 	struct ref_copy copy[REF_MAX_COPIES];	/* oldest first */
+	u32 stores, store_room;
+	struct ref_store *store;	/* oldest first */
 	u64 dc_fetches;	/* windows of dynamic constants, over all lanes */
 	enum pumice_fault fault;	/* of REF_FAULT */
 	u32 fault_pc;
@@ -151,6 +163,12 @@ enum ref_end ref_run(struct ref_group *g, u32 max_steps);
 /* Return whether a load to a register is under way, and with which signal. */
 bool ref_is_late(const struct ref_group *g, const struct ref_wave *w, u32 bank, u32 number,
 		 u32 *signal);
+
+/*
+ * Return whether a wave that loads bytes of memory has not waited for a store of them; with this
+ * signal if it is not NULL.
+ */
+bool ref_is_stored(const struct ref_group *g, u64 addr, u32 bytes, u32 *signal);
 
 /* One operation on one lane, of two operands and of three. */
 u32 ref_alu(enum pumice_usc_op op, enum pumice_usc_type type, u32 a, u32 b);

@@ -72,6 +72,13 @@ bool ref_late_begin(struct ref_step *s);
 void ref_begin_copy(struct ref_step *s, const struct ref_copy *copy);
 /* Store the words of a copy (ref_memory.c). */
 void ref_store_copy(struct ref_group *g, const struct ref_copy *copy);
+/* Store those of them that overlap bytes. */
+void ref_store_copies_of(struct ref_group *g, u64 addr, u32 bytes);
+/* Begin to store a part of memory; bytes: 1, 2, 4. See ref_store.c. */
+void ref_put(struct ref_step *s, u64 addr, u32 value, u32 bytes);
+/* Make stores of the wave complete that have one of some signals, or are complete at a clock. */
+void ref_complete_stores(struct ref_step *s, u32 signals, u64 clock);
+void ref_complete_all_stores(struct ref_group *g);
 void ref_load(struct ref_step *s, u32 raw, u32 lane, u32 value);
 void ref_late_end(struct ref_step *s);
 /* Wait for signals, a bit each. */

@@ -19,6 +19,7 @@
 #include "both.h"
 #include "exec.h"
 #include "fake_tag.h"
+#include "faults.h"
 
 #define PROGRAMS 3000u
 #define LATE_PROGRAMS 1500u	/* the same with data that arrive late */
@@ -180,6 +181,18 @@ static bool same_outputs(const struct scene *t, const struct ref_group *ref)
 	return both_same("tile", 0, 0, t->outputs, t->ref_outputs, tile);
 }
 
+/* Return whether the device reports memory that a store of the model writes later. */
+static bool same_place(const struct fixture *fx, const struct ref_group *ref)
+{
+	const u64 va = pumice_late_memory_va(fx->fault.addr);
+	u32 signal = pumice_late_memory_signal(fx->fault.addr);
+
+	if (ref_is_stored(ref, va, 1, &signal))
+		return true;
+	print_error("byte %#llx is not stored with signal %u\n", (unsigned long long)va, signal);
+	return false;
+}
+
 /* Return whether the device reports a register that is late, where the model finds one. */
 static bool same_fault(const struct fixture *fx, const struct ref_group *ref)
 {
@@ -193,6 +206,8 @@ static bool same_fault(const struct fixture *fx, const struct ref_group *ref)
 			    ref->fault, ref->fault_pc);
 		return false;
 	}
+	if (pumice_late_is_memory(fx->fault.addr))
+		return same_place(fx, ref);
 	pumice_usc_late_unpack(&word, &what);
 	pumice_usc_operand_unpack(&what.place, &reg);
 	if (!what.local && ref_is_late(ref, &ref->wave[0], reg.bank, reg.num, &signal) &&

@@ -211,16 +211,31 @@ static void write_back(struct exec *x, const struct usc_insn *i)
 		write_back_rows(x, l, row, UINT32_MAX);
 }
 
-static const struct usc_insn *run_lookups(struct exec *x, const struct usc_insn *i)
+/* Fill the scratch rows of sources. Returns false with x->exit set on a fault. */
+static inline __attribute__((always_inline)) bool
+fetch_each_source(struct exec *x, const struct usc_insn *i)
 {
-	const struct usc_insn *limit = x->limit, *next;
-
 	for (enum usc_place place = USC_SRC0; place < USC_PLACES; place++) {
 		if (i->values >> place & 1)
 			write_value(x, i, place);
 		else if ((i->lookups >> place & 1) && !fetch(x, i, place))
-			return i;
+			return false;
 	}
+	return true;
+}
+
+/* The same, for late_store.c. */
+static bool fetch_sources(struct exec *x, const struct usc_insn *i)
+{
+	return fetch_each_source(x, i);
+}
+
+static const struct usc_insn *run_lookups(struct exec *x, const struct usc_insn *i)
+{
+	const struct usc_insn *limit = x->limit, *next;
+
+	if (!fetch_each_source(x, i))
+		return i;
 	if (!(i->lookups >> USC_DST & 1))
 		return i->then(x, i);
 	if (!fetch(x, i, USC_DST))
