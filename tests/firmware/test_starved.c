@@ -446,6 +446,34 @@ static void the_pds_shows_waits_and_the_oldest_tasks(void **state)
 	fx_destroy(s.of[0]);
 }
 
+/* Run a job of virtual GPU 0, and return the policy that the firmware has set for it. */
+static u32 policy_of_job(struct starved *s, u32 *seqno)
+{
+	begin_next(s, 0, ++*seqno);
+	fx_run(s->of[0]);
+	return fx_reg(s->of[0], PUMICE_PDS_DMS_POLICY);
+}
+
+/* Unless the host selects another policy than the default. */
+static void virtual_gpus_take_turns_for_room(void **state)
+{
+	struct starved s;
+	u32 seqno = 0;
+
+	(void)state;
+	create(&s, 0);
+	put_program(&s.vm[0], PUMICE_USC_OP_END);
+	assert_int_equal(policy_of_job(&s, &seqno), PUMICE_DMS_POLICY_ROUND_ROBIN);
+	s.of[0]->boot->dms_policy = PUMICE_DMS_POLICY_VDM_CDM_PDM;
+	assert_int_equal(policy_of_job(&s, &seqno), PUMICE_DMS_POLICY_VDM_CDM_PDM);
+	s.of[0]->boot->dms_policy = PUMICE_DMS_POLICY_GRAPHICS;
+	fx_disconnect(s.of[1]);
+	assert_int_equal(policy_of_job(&s, &seqno), PUMICE_DMS_POLICY_ROUND_ROBIN);
+	fx_disconnect(s.of[2]);
+	assert_int_equal(policy_of_job(&s, &seqno), PUMICE_DMS_POLICY_GRAPHICS);
+	fx_destroy(s.of[0]);
+}
+
 /* One of several USCs of a core is taken: tiles have room on the other one. */
 static void a_job_with_room_on_another_usc_needs_no_kill(void **state)
 {
@@ -685,7 +713,6 @@ static void random_jobs_with_progress_are_not_killed(void **state)
 		seed = round + 1;
 		create_of(&s, HOLD_US, 1 + round % 2, 1 + round / 3, dm[round % 3]);
 		s.of[0]->boot->slice_us = FWIF_SLICE_MIN_US;
-		s.of[0]->boot->dms_policy = PUMICE_DMS_POLICY_ROUND_ROBIN;
 		assert_true(run_random(&s, &seed, 20) > 100);
 		fx_destroy(s.of[0]);
 	}
@@ -703,6 +730,7 @@ int main(void)
 		cmocka_unit_test(reviews_of_a_kept_job_do_not_stop_the_gpu),
 		cmocka_unit_test(a_job_that_takes_all_slots_is_killed),
 		cmocka_unit_test(the_pds_shows_waits_and_the_oldest_tasks),
+		cmocka_unit_test(virtual_gpus_take_turns_for_room),
 		cmocka_unit_test(a_job_with_room_on_another_usc_needs_no_kill),
 		cmocka_unit_test(a_job_that_takes_all_uscs_of_a_core_is_killed),
 		cmocka_unit_test(slices_of_compute_jobs_do_not_renew_the_time),
