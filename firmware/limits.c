@@ -19,7 +19,8 @@
  * tasks with the limits again.
  *
  * The host selects the policy of the data master selector (DMS), by which data masters wait for
- * each other.
+ * each other. While several virtual GPUs are connected, round robin replaces the default: with a
+ * fixed order, short tasks of one could keep large ones of another waiting for ever.
  */
 #include "boot.h"
 #include "bus.h"
@@ -86,12 +87,25 @@ void limits_init(void)
 		reg_write(PUMICE_PDS_DMS_POLICY, 0);
 }
 
+/* Return whether more than one virtual GPU is connected. */
+static bool shared_by_several(void)
+{
+	u32 os;
+
+	for (os = 1; os < os_count(); os++)
+		if (os_connected(os))
+			return true;
+	return false;
+}
+
 static void update_policy(void)
 {
 	u32 requested = os_config()->dms_policy;
 
 	if (!pumice_dms_policy_valid(requested))
 		requested = 0;
+	if (requested == PUMICE_DMS_POLICY_GRAPHICS && shared_by_several())
+		requested = PUMICE_DMS_POLICY_ROUND_ROBIN;
 	if (requested == policy || boot_device_minor() < FWIF_DMS_POLICY_SINCE_MAP)
 		return;
 	policy = requested;
@@ -106,17 +120,6 @@ static u32 share_of(u32 dm, u32 shares)
 	u32 share = shares >> byte * 8 & 0xff;
 
 	return share ? share : default_share[dm];
-}
-
-/* Return whether more than one virtual GPU is connected. */
-static bool shared_by_several(void)
-{
-	u32 os;
-
-	for (os = 1; os < os_count(); os++)
-		if (os_connected(os))
-			return true;
-	return false;
 }
 
 /*

@@ -20,7 +20,7 @@
  * Virtual GPUs are served in turn on each data master; priorities apply within each. A job that
  * cannot be switched out, and holds a data master that another virtual GPU has waited for for the
  * time of FWIF_OS_HOLD_US, is killed with its context: no virtual GPU depends on the host of
- * another. So is one that keeps a job of another virtual GPU from all USCs: starve.c.
+ * another. So is one with a task that keeps a job of another virtual GPU from all USCs: starve.c.
  *
  * Limits: a compute job is switched out at a work-group boundary. A job whose
  * work-groups do not end, or a job of another data master that does not end, keeps
@@ -299,11 +299,9 @@ static struct context *holder(u32 dm)
 /* Return the time since which its holder holds a data master. */
 static u64 held_since(u32 dm)
 {
-	u64 start = dm_slice_start(dm);
-
 	if (dm == FWIF_DM_PDM && partial_on_pdm())
-		start = partial_render_start();
-	return max_u64(start, starve_ended(dm));
+		return partial_render_start();
+	return dm_slice_start(dm);
 }
 
 /* Return the time since which a virtual GPU other than this one waits for a data master. */
@@ -354,8 +352,7 @@ static u64 review_hold(struct context *const *holders, u32 dm)
 	if (since == NEVER)
 		return NEVER;
 	end = max_u64(since, held_since(dm)) + hold_ticks();
-	/* Until that job is killed, with a margin of one hold: then its time begins anew. */
-	if (end <= clock_now() && starve_is_kept(holders, dm, hold_ticks()))
+	if (end <= clock_now() && starve_extends(holders, dm))
 		end += STARVE_HOLDS * hold_ticks();
 	if (end > clock_now())
 		return end;
@@ -366,17 +363,18 @@ static u64 review_hold(struct context *const *holders, u32 dm)
 /* Review all data masters; return the time of the next review. */
 static u64 review_holds(void)
 {
-	struct context *holders[FWIF_DM_COUNT], *keeper;
+	struct context *holders[FWIF_DM_COUNT];
 	u64 next = NEVER;
-	u32 dm;
+	u32 dm, keepers;
 
 	if (os_count() == 1)
 		return NEVER;
 	for (dm = 0; dm < FWIF_DM_COUNT; dm++)
 		holders[dm] = holder(dm);
-	keeper = starve_review(holders, hold_ticks(), &next);
-	if (keeper)
-		kill_holder(keeper);
+	keepers = starve_review(holders, hold_ticks(), &next);
+	for (dm = 0; dm < FWIF_DM_COUNT; dm++)
+		if (keepers >> dm & 1 && !context_is_dead(holders[dm]))
+			kill_holder(holders[dm]);
 	for (dm = 0; dm < FWIF_DM_COUNT; dm++)
 		next = min_u64(next, review_hold(holders, dm));
 	return next;
@@ -393,6 +391,8 @@ void sched_review(void)
 		if (deadline != NEVER && deadline <= clock_now()) {
 			switching_out = true;
 			log_preemption(running);
+			if (os_count() > 1)
+				starve_switch(dm_running(FWIF_DM_CDM));
 			dm_switch_out();
 			deadline = NEVER;
 		}
@@ -511,8 +511,6 @@ static struct context *end_slice(u32 dm)
 {
 	struct context *c = dm_running(dm);
 
-	if (os_count() > 1)
-		starve_observe(dm, c);
 	master[dm].boosted = false;
 	if (dm == FWIF_DM_CDM)
 		switching_out = false;
@@ -530,7 +528,8 @@ void sched_job_ended(u32 dm, bool aborted)
 
 	if (!c)
 		return;
-	starve_progress(dm);
+	starve_ended(dm);
+	c->starved = 0;
 	caches_end(c, mmu_find(c));
 	dm_result(c, aborted, &result);
 	if (aborted)
@@ -580,7 +579,7 @@ void sched_pdm_ended(bool aborted)
 		sched_job_ended(FWIF_DM_PDM, aborted);
 		return;
 	}
-	starve_progress(FWIF_DM_PDM);
+	starve_ended(FWIF_DM_PDM);
 	partial_pdm_ended(aborted);
 	sched_start_next();
 }

@@ -4,68 +4,57 @@
  *
  * Limits of the PDS leave room for each data master, but a work-group that is the first one of its
  * data master on a USC may take all of it, and limits take nothing back that was in use before
- * they applied. Room is free again when a task ends, so it is kept only by jobs that make no
- * progress on the USCs that they occupy. If a job has neither finished anything for the time of
- * FWIF_OS_HOLD_US nor has waves, and one of another virtual GPU, on another data master, has
- * finished nothing either but has waves, then that one is killed: of several the one that has made
- * no progress for longest. Progress defers this to twice that time, not longer: a job may have
- * work-groups that never end on one USC, and others that end on the next one.
+ * they applied. Room is free again when a task ends, so only tasks that do not end keep others
+ * from it for long. The PDS shows both:
  *
- * A geometry job that waits for pages or for its partial render needs no room.
+ * A job is starved if it waits for room or slots, and none of its tasks has been in slots, for the
+ * time of FWIF_OS_HOLD_US (register STARVED). A job that needs no room is never starved.
  *
- * Limits: progress is noticed when the firmware reviews its jobs, and waves are counted once in
- * that time for each pair of jobs, because it stops the whole GPU; so a kill may be later by once
- * that time.
+ * Its keepers are the jobs of other virtual GPUs of which one task has been in slots for this time
+ * (register OLDEST), on a USC for which the job waits. Those of the virtual GPU with the oldest
+ * such task are killed; others, if the job is still starved after the same time. A job whose tasks
+ * all end earlier is never a keeper, whatever others wait for.
+ *
+ * A geometry job that waits for pages or for its partial render needs no room. The time of a
+ * compute job that is switched out is continued in its next slice.
+ *
+ * Limits: a job with a task that is longer than the hold may be killed although a USC has room
+ * for the tasks of most other jobs.
  */
+#include "boot.h"
 #include "bus.h"
-#include "dm.h"
 #include "minmax.h"
 #include "starve.h"
 
-static struct {
-	const struct context *c;	/* whose job was observed last */
-	u64 groups;			/* that it had finished */
-	u64 since;			/* GPU clock at its last progress; 0: none observed */
-	u64 ended;			/* GPU clock when it got room by a kill */
-	/* By data master whose job may keep its own from the USCs: GPU clock of the next look. */
-	u64 look[FWIF_DM_COUNT];
-	u64 kept_until;			/* GPU clock to which starve_is_kept() keeps its answer */
-} master[FWIF_DM_COUNT];
+#define PDS_MASTERS	4u	/* that have tasks */
+#define NONE		0xffu
 
-/* Of WAVE_CTRL; 0: it has no tasks. */
-static const u32 wave_mask[FWIF_DM_COUNT] = {
-	[FWIF_DM_CDM] = PUMICE_WAVE_CTRL__CDM__MASK,
-	[FWIF_DM_VDM] = PUMICE_WAVE_CTRL__VDM__MASK,
-	[FWIF_DM_PDM] = PUMICE_WAVE_CTRL__PDM__MASK,
-	[FWIF_DM_RDM] = PUMICE_WAVE_CTRL__RDM__MASK,
+/* Numbers of the data masters in registers of the PDS. */
+static const u8 pds_number[FWIF_DM_COUNT] = {
+	[FWIF_DM_CDM] = 0,
+	[FWIF_DM_VDM] = 1,
+	[FWIF_DM_PDM] = 2,
+	[FWIF_DM_TDM] = NONE,
+	[FWIF_DM_RDM] = 3,
 };
 
-void starve_observe(u32 dm, const struct context *c)
-{
-	u64 groups;
+static struct {
+	u64 killed;	/* GPU clock when keepers of its jobs were killed last, or 0 */
+	bool extended;	/* its job holds it for longer than others */
+} master[FWIF_DM_COUNT];
 
-	if (!c || !wave_mask[dm]) {
-		master[dm].since = 0;
-		return;
-	}
-	groups = dm_groups(dm);
-	if (!master[dm].since || (master[dm].c == c && master[dm].groups != groups))
-		master[dm].since = clock_now();
-	master[dm].c = c;
-	master[dm].groups = groups;
+void starve_ended(u32 dm)
+{
+	master[dm].killed = 0;
+	master[dm].extended = false;
 }
 
-void starve_progress(u32 dm)
+/* Read a time, or 0; 0 as well if it changes meanwhile: then a task has started or ended. */
+static u64 read_time(u32 offset)
 {
-	master[dm].since = 0;
-	master[dm].kept_until = 0;
-}
+	const u64 time = reg_read64(offset);
 
-/* Stops the whole GPU briefly, so callers limit how often they look. */
-static bool has_waves(u32 dm)
-{
-	reg_write(PUMICE_WAVE_CTRL, wave_mask[dm]);
-	return reg_read(PUMICE_WAVE_COUNT);
+	return reg_read64(offset) == time ? time : 0;
 }
 
 /* Return whether a job needs room on the USCs. */
@@ -73,86 +62,127 @@ static bool needs_room(struct context *const *holder, u32 dm)
 {
 	const struct context *c = holder[dm];
 
-	return c && wave_mask[dm] && !context_is_dead(c) &&
+	return c && pds_number[dm] != NONE && !context_is_dead(c) &&
 	       !(dm == FWIF_DM_VDM && (c->stop_start || c->renders_partial));
+}
+
+/* Return the time since which a job has waited without tasks in slots, or 0. */
+static u64 waits_since(struct context *const *holder, u32 dm)
+{
+	u64 since;
+
+	if (!needs_room(holder, dm))
+		return 0;
+	since = read_time(PUMICE_PDS_STARVED(pds_number[dm]));
+	return since ? since - holder[dm]->starved : 0;
 }
 
 /* Return whether the job of one data master may keep that of another from the USCs. */
 static bool may_keep(struct context *const *holder, u32 dm, u32 from)
 {
-	return holder[dm] && wave_mask[dm] && dm != from && holder[dm]->os != holder[from]->os;
+	return holder[dm] && pds_number[dm] != NONE && dm != from &&
+	       holder[dm]->os != holder[from]->os;
 }
 
 /*
- * Return the data master whose job keeps that of another from all USCs, or FWIF_DM_COUNT. The time
- * at which the answer may be another one is stored in @next, if it is earlier.
+ * Return when the oldest task of a data master got its slot, of those that may keep another one
+ * from USCs, or 0.
  */
-static u32 keeper_of(struct context *const *holder, u32 from, u64 hold, u64 *next)
+static u64 keeps_since(struct context *const *holder, u32 dm, u32 from)
 {
-	const u64 now = clock_now();
-	u32 best = FWIF_DM_COUNT, dm;
-
-	for (dm = 0; dm < FWIF_DM_COUNT; dm++) {
-		u64 end;
-
-		if (!may_keep(holder, dm, from) || context_is_dead(holder[dm]))
-			continue;
-		end = min_u64(max_u64(master[dm].since, master[from].since) + hold,
-			      master[from].since + STARVE_HOLDS * hold);
-		end = max_u64(end, master[from].look[dm]);
-		if (end > now) {
-			*next = min_u64(*next, end);
-			continue;
-		}
-		/* Each command of a guest causes a review. */
-		master[from].look[dm] = now + hold;
-		*next = min_u64(*next, now + hold);
-		if (!has_waves(from) && has_waves(dm) &&
-		    (best == FWIF_DM_COUNT || master[dm].since < master[best].since))
-			best = dm;
-	}
-	return best;
+	if (!may_keep(holder, dm, from))
+		return 0;
+	return read_time(PUMICE_PDS_OLDEST(pds_number[from] * PDS_MASTERS + pds_number[dm]));
 }
 
-struct context *starve_review(struct context *const *holder, u64 hold, u64 *next)
+/* Return the keepers of a job of those of one virtual GPU, as a set of data masters. */
+static u32 keepers_of(struct context *const *holder, u32 from, u64 hold, u64 *next)
 {
-	u32 dm, keeper;
+	const u64 now = clock_now();
+	u64 since[FWIF_DM_COUNT];
+	u32 dm, oldest = FWIF_DM_COUNT, set = 0;
+
+	for (dm = 0; dm < FWIF_DM_COUNT; dm++) {
+		since[dm] = keeps_since(holder, dm, from);
+		if (!since[dm])
+			continue;
+		/* Its end makes room; it causes another review. */
+		if (context_is_dead(holder[dm]))
+			return 0;
+		if (since[dm] + hold > now) {
+			*next = min_u64(*next, since[dm] + hold);
+			since[dm] = 0;
+		} else if (oldest == FWIF_DM_COUNT || since[dm] < since[oldest]) {
+			oldest = dm;
+		}
+	}
+	for (dm = 0; dm < FWIF_DM_COUNT; dm++)
+		if (since[dm] && holder[dm]->os == holder[oldest]->os)
+			set |= 1u << dm;
+	return set;
+}
+
+/* Return whether jobs of other virtual GPUs may keep that of a data master from the USCs. */
+static bool has_others(struct context *const *holder, u32 from)
+{
+	u32 dm;
 
 	for (dm = 0; dm < FWIF_DM_COUNT; dm++)
-		starve_observe(dm, holder[dm]);
-	for (dm = 0; dm < FWIF_DM_COUNT; dm++) {
-		if (!needs_room(holder, dm))
-			continue;
-		keeper = keeper_of(holder, dm, hold, next);
-		if (keeper == FWIF_DM_COUNT)
-			continue;
-		/* It has room from now on. */
-		master[dm].since = clock_now();
-		master[dm].ended = master[dm].since;
-		*next = min_u64(*next, master[dm].since + hold);
-		return holder[keeper];
-	}
-	return NULL;
-}
-
-bool starve_is_kept(struct context *const *holder, u32 dm, u64 hold)
-{
-	const u64 now = clock_now();
-	u32 other;
-
-	if (now < master[dm].kept_until)
-		return true;
-	if (!needs_room(holder, dm) || has_waves(dm))
-		return false;
-	for (other = 0; other < FWIF_DM_COUNT; other++)
-		if (may_keep(holder, other, dm) && has_waves(other)) {
-			master[dm].kept_until = now + hold;
+		if (may_keep(holder, dm, from))
 			return true;
-		}
 	return false;
 }
 
-u64 starve_ended(u32 dm)
+/* Return the keepers of a job, if it is starved; else note when to look again. */
+static u32 review(struct context *const *holder, u32 dm, u64 hold, u64 *next)
 {
-	return master[dm].ended;
+	const u64 now = clock_now(), since = waits_since(holder, dm);
+	const u64 end = max_u64(since ? since : now, master[dm].killed) + hold;
+	u32 keepers;
+
+	if (end > now) {
+		*next = min_u64(*next, end);
+		return 0;
+	}
+	*next = min_u64(*next, now + hold);
+	keepers = keepers_of(holder, dm, hold, next);
+	if (keepers) {
+		master[dm].killed = now;
+		master[dm].extended = true;
+	}
+	return keepers;
+}
+
+u32 starve_review(struct context *const *holder, u64 hold, u64 *next)
+{
+	u32 dm, keepers = 0;
+
+	if (boot_device_minor() < FWIF_STARVED_SINCE_MAP)
+		return 0;
+	for (dm = 0; dm < FWIF_DM_COUNT && !keepers; dm++)
+		if (needs_room(holder, dm) && has_others(holder, dm))
+			keepers = review(holder, dm, hold, next);
+	return keepers;
+}
+
+bool starve_extends(struct context *const *holder, u32 dm)
+{
+	u32 other;
+
+	if (master[dm].extended || boot_device_minor() < FWIF_STARVED_SINCE_MAP ||
+	    !waits_since(holder, dm))
+		return master[dm].extended;
+	for (other = 0; other < FWIF_DM_COUNT; other++)
+		if (keeps_since(holder, other, dm))
+			master[dm].extended = true;
+	return master[dm].extended;
+}
+
+void starve_switch(struct context *c)
+{
+	const u64 since = boot_device_minor() < FWIF_STARVED_SINCE_MAP ? 0 :
+			  read_time(PUMICE_PDS_STARVED(pds_number[c->dm]));
+
+	c->starved = since ? c->starved + clock_now() - since : 0;
+	master[c->dm].extended = false;
 }

@@ -8,31 +8,31 @@
 
 #include "context.h"
 
-/* Limit of holds for which other virtual GPUs keep a job from the USCs; then one is killed. */
+/*
+ * Holds by which a job that others keep from the USCs may hold its data master for longer: one
+ * until they are killed, if it began to wait late, and one for itself.
+ */
 #define STARVE_HOLDS	2u
 
-/** starve_observe - note the progress of the job that runs on a data master. @c: or NULL: none */
-void starve_observe(u32 dm, const struct context *c);
+/** starve_ended - note that the job of a data master has ended. */
+void starve_ended(u32 dm);
 
-/** starve_progress - note the end of a job of a data master, which is progress. */
-void starve_progress(u32 dm);
+/** starve_switch - note how long a compute job has waited, which is switched out. */
+void starve_switch(struct context *c);
 
 /**
  * starve_review - look for a job that has been kept from all USCs.
  * @hold: ticks for which a job may be kept from them
  * @next: out: time of the next review, if that is earlier than its value
  *
- * Return: the context that keeps it from them, whose job is to be killed, or NULL.
+ * Return: the data masters whose jobs keep it from them and are to be killed: bit n is number n.
  */
-struct context *starve_review(struct context *const *holder, u64 hold, u64 *next);
+u32 starve_review(struct context *const *holder, u64 hold, u64 *next);
 
 /**
- * starve_is_kept - return whether another virtual GPU keeps the job of a data master from them.
- * @hold: ticks for which the answer may be that of an earlier call
+ * starve_extends - return whether a job, at the end of its hold, has STARVE_HOLDS more: others keep
+ * it from the USCs, or did and were killed. The answer remains true until the job ends.
  */
-bool starve_is_kept(struct context *const *holder, u32 dm, u64 hold);
-
-/** starve_ended - return the time at which a job that kept that of a data master was killed. */
-u64 starve_ended(u32 dm);
+bool starve_extends(struct context *const *holder, u32 dm);
 
 #endif

@@ -53,6 +53,8 @@
 #define FWIF_DMS_POLICY_SINCE	11u
 #define FWIF_CACHES_SINCE_MAP	9u
 #define FWIF_CACHES_SINCE	12u
+/* That of the register map since which the PDS shows which data masters get no room. */
+#define FWIF_STARVED_SINCE_MAP	13u
 /* The same, since which virtual GPUs other than 0 can connect. */
 #define FWIF_OSES_SINCE_MAP	10u
 #define FWIF_OSES_SINCE		13u
@@ -145,9 +147,9 @@ struct fwif_boot {
 	u32 dms_policy;
 	/*
 	 * Of virtual GPU 0, for all: microseconds for which a job that cannot be switched out may
-	 * hold a data master that another virtual GPU waits for, or keep a job of another one from
-	 * all USCs; then its context is killed. 0 is FWIF_OS_HOLD_US. May change at run time. Since
-	 * version 1.13.
+	 * hold a data master that another virtual GPU waits for, or one task keep a job of another
+	 * one from a USC; then its context is killed. 0 is FWIF_OS_HOLD_US. May change at run time.
+	 * Since version 1.13.
 	 */
 	u32 os_hold_us;
 

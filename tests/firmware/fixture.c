@@ -203,10 +203,10 @@ struct fixture *fx_booted_oses(unsigned int oses)
 	return booted(&config);
 }
 
-struct fixture *fx_booted_cores(unsigned int oses, unsigned int cores)
+struct fixture *fx_booted_cores(unsigned int oses, unsigned int cores, unsigned int uscs)
 {
 	const struct pumice_gpu_config config = {
-		.cores = cores, .uscs_per_core = 1, .oses = oses,
+		.cores = cores, .uscs_per_core = uscs, .oses = oses,
 	};
 
 	return booted(&config);
@@ -455,7 +455,7 @@ static u32 operand(u32 bank, u32 num)
 	return raw;
 }
 
-void fx_vm_groups(struct fx_vm *vm, u32 groups, u32 steps, bool faulty)
+void fx_put_loop(u32 *code, u32 loops)
 {
 	const u32 r0 = operand(PUMICE_USC_BANK_R, 0), r1 = operand(PUMICE_USC_BANK_R, 1);
 	const u32 imm = operand(PUMICE_USC_BANK_IMM, 0);
@@ -463,15 +463,22 @@ void fx_vm_groups(struct fx_vm *vm, u32 groups, u32 steps, bool faulty)
 		{ .opcode = PUMICE_USC_OP_ADD, .form = PUMICE_USC_FORM_SCALAR, .dst = r0,
 		  .src0 = r0, .src1 = imm, .imm = 1 },
 		{ .opcode = PUMICE_USC_OP_LT, .form = PUMICE_USC_FORM_SCALAR, .dst = r1,
-		  .src0 = r0, .src1 = imm, .imm = steps },
+		  .src0 = r0, .src1 = imm, .imm = loops },
 		{ .opcode = PUMICE_USC_OP_BRNZ, .target = 0, .src0 = r1 },
 		{ .opcode = PUMICE_USC_OP_END },
 	};
-	u32 i, *end;
+	u32 i;
 
-	for (i = 0; i < 4; i++)
-		pumice_usc_pack(vm->code + i * 4, &program[i]);
-	end = put_launch(vm, 4, groups);
+	for (i = 0; i < FX_LOOP_INSNS; i++)
+		pumice_usc_pack(code + i * PUMICE_USC_WORDS, &program[i]);
+}
+
+void fx_vm_groups(struct fx_vm *vm, u32 groups, u32 loops, bool faulty)
+{
+	u32 *end;
+
+	fx_put_loop(vm->code, loops);
+	end = put_launch(vm, FX_LOOP_INSNS, groups);
 	*end = faulty ? 0 : PUMICE_CDM_TYPE_HALT << PUMICE_CDM_HALT__TYPE__SHIFT;
 }
 

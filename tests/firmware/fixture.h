@@ -104,8 +104,8 @@ u32 fx_boot(struct fixture *r);
 
 /* As fx_booted(), for a GPU with virtual GPUs, of which this is number 0. */
 struct fixture *fx_booted_oses(unsigned int oses);
-/* As fx_booted_oses(), with a number of cores of one USC each. */
-struct fixture *fx_booted_cores(unsigned int oses, unsigned int cores);
+/* As fx_booted_oses(), with a number of cores, and of USCs of each. */
+struct fixture *fx_booted_cores(unsigned int oses, unsigned int cores, unsigned int uscs);
 /*
  * Create the driver of another virtual GPU, with a boot structure and memory of its own;
  * fx_destroy() of number 0 destroys it, too. The functions below then are of this virtual GPU.
@@ -148,6 +148,9 @@ void fx_vm_endless(struct fx_vm *vm);		/* a program that never ends */
 void fx_vm_faulty(struct fx_vm *vm);		/* an unknown command: CDM_COMMAND */
 /* Work-groups of one instance, each with a loop; then, if @faulty, an unknown command. */
 void fx_vm_groups(struct fx_vm *vm, u32 groups, u32 loops, bool faulty);
+/* Write the program of such a loop, of FX_LOOP_INSNS instructions. */
+#define FX_LOOP_INSNS	4u
+void fx_put_loop(u32 *code, u32 loops);
 
 void fx_context(struct fixture *r, const struct fx_vm *vm, u32 priority, struct fx_context *c);
 /* Return a booted fixture, with a VM and a context of priority 1. */

@@ -127,6 +127,7 @@ void pds_core_reset(struct pds_core *core, const struct pds_control *control)
 	core->tasks = core->held = core->waves = core->waiting = 0;
 	core->started = 0;
 	memset(core->waited, 0, sizeof(core->waited));
+	memset(core->ended, 0, sizeof(core->ended));
 	core->occupancy = core->slot_waits = core->slot_wait_ns = 0;
 	atomic_store(&core->dma_bytes, 0);
 	set_control(core, control);
@@ -426,6 +427,7 @@ void pds_core_end(struct pds_core *core, const struct pds_place *place, u64 now)
 
 	pds_core_tick(core, now);
 	unit->started[need->dm] &= ~(1ull << place->group);
+	core->ended[need->dm] = core->time;
 	core->waves -= waves_in_flight(claim);
 	core->held += tasks_in_slots(claim);
 	pds_unit_end(&unit->accounts, place->group);

@@ -214,4 +214,15 @@ void pds_dm_abort(struct pds *pds, enum pds_dm dm);
 /* Return how often a data master, or the CDM, began to wait for room, over all cores. */
 u64 pds_waits(const struct pds *pds, enum pds_dm dm);
 
+/*
+ * Return the GPU clock since which a data master, or the CDM, has waited for room or slots while it
+ * had no task in slots; 0 if it does not wait or has some.
+ */
+u64 pds_starved_since(const struct pds *pds, enum pds_dm dm);
+/*
+ * Return the GPU clock at which the oldest task of a data master got its slot, of those in slots of
+ * the USCs for which another one, waiter, waits; 0 if there are none.
+ */
+u64 pds_oldest(const struct pds *pds, enum pds_dm waiter, enum pds_dm dm);
+
 #endif

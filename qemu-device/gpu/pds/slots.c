@@ -68,6 +68,7 @@ static bool run(struct pds_core *core, const struct pds_place *place)
 	core->waves += need->waves;
 	core->tasks += need->tasks;
 	core->waiting -= need->tasks;
+	unit->since[place->group] = core->time;
 	count_tasks(core->pds, need->tasks);
 	describe(core->pds->config.usc[place->usc], unit, place->group);
 	if (need->dm != PDS_DM_CDM)
@@ -107,6 +108,7 @@ void pds_core_ready(struct pds_core *core, const struct pds_place *place, enum p
 	pds_core_tick(core, now);
 	pds_unit_ready(&unit->accounts, place->group);
 	unit->ready[dm] |= 1ull << place->group;
+	unit->since[place->group] = core->time;
 	core->waiting += unit->accounts.claim[place->group].need.tasks;
 }
 

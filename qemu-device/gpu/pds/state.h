@@ -9,6 +9,7 @@
  * slots.c	slots of tasks that USCs manage
  * rows.c	rows of the VPM
  * outputs.c	pixel outputs of tiles
+ * starved.c	data masters that wait and have no task in slots
  * stage.c	stages: programs of the VDM, PDM and RDM
  * vertex.c	fills the registers of a task of vertices
  * fragment.c	fills those of a task of fragments, or of a whole tile
@@ -71,6 +72,8 @@ struct unit {
 					 * is of the data master */
 	u64 started[PDS_DM_COUNT];	/* bit n: group n runs and is of the data master */
 	u64 stopped;		/* bit n: group n runs, and its job was stopped */
+	/* GPU clock when group n became ready or, if it is started, got slots. */
+	u64 since[PUMICE_USC_TASKS];
 	/* For the trace: reads of its texture unit when the trace began, and in the last event. */
 	u64 tag_base[PDS_DM_COUNT], tag_last[PDS_DM_COUNT];
 	trace_span span[PUMICE_USC_TASKS];	/* of each task of another data master */
@@ -128,6 +131,9 @@ struct pds_core {
 	struct pds_compute compute;	/* not of the lock */
 	struct dms dms;			/* its policy is a register */
 	struct pds_need wanted[PDS_DM_COUNT][PDS_WAITERS];	/* of each waiter that waits */
+	u64 wanted_since[PDS_DM_COUNT][PDS_WAITERS];	/* GPU clock, of the same */
+	u64 outputs_since[PDS_WAITERS];	/* the same for each tile that waits: dms.outputs */
+	u64 ended[PDS_DM_COUNT];	/* GPU clock when a group of each ended last */
 	struct vpm vpm;			/* the outputs belong to the data masters */
 	struct pds_store pool[PDS_POOL_HALVES];	/* its rows that are not in the ring: rows.c */
 	u32 pooled[PDS_DM_COUNT];	/* rows of the pool that each has */

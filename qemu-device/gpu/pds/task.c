@@ -103,6 +103,7 @@ void pds_core_start_waiting(struct pds_core *core, const struct pds_need *need, 
 	if (!pds_core_wait(core, need))
 		return;
 	core->waited[dm]++;
+	core->wanted_since[dm][need->waiter] = pds->config.now(pds->config.opaque);
 	core->vpm.waits += !pds_rows_suffice(core, need);
 	trace_event(pds->config.trace, PUMICE_TRACE_KIND_STALL, pds_trace_master(dm), ctx,
 		    core->first, atomic_load_explicit(&pds->tasks, memory_order_relaxed), 0);

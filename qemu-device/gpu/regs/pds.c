@@ -150,3 +150,14 @@ REG_READ(reg_pds_dms_waits)
 {
 	return (u32)pds_waits(gpu->pds, (enum pds_dm)at->index);
 }
+
+REG_READ(reg_pds_starved)
+{
+	return pds_starved_since(gpu->pds, (enum pds_dm)at->index);
+}
+
+REG_READ(reg_pds_oldest)
+{
+	return pds_oldest(gpu->pds, (enum pds_dm)(at->index / PDS_DM_COUNT),
+			  (enum pds_dm)(at->index % PDS_DM_COUNT));
+}

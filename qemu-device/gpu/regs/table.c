@@ -115,6 +115,8 @@ const struct reg_binding reg_bindings[PUMICE_REG_TABLE_SIZE] = {
 	{ PUMICE_PDS_RDM_COMMON, reg_pds_limit, reg_pds_limit_write },
 	{ PUMICE_PDS_OUTPUTS, reg_pds_outputs, NULL },
 	{ PUMICE_PDS_PEAK_OUTPUTS, reg_pds_peak_outputs, reg_pds_peak_outputs_write },
+	{ PUMICE_PDS_STARVED(0), reg_pds_starved, NULL },
+	{ PUMICE_PDS_OLDEST(0), reg_pds_oldest, NULL },
 
 	{ PUMICE_PERF_CTRL, reg_perf_ctrl, reg_perf_ctrl_write },
 	{ PUMICE_PERF_COUNTER(0), reg_perf_counter, NULL },

@@ -121,6 +121,8 @@ REG_READ(reg_pds_held);
 REG_READ(reg_pds_dms_policy);
 REG_WRITE(reg_pds_dms_policy_write);
 REG_READ(reg_pds_dms_waits);
+REG_READ(reg_pds_starved);
+REG_READ(reg_pds_oldest);
 REG_READ(reg_pds_outputs);
 REG_READ(reg_pds_peak_outputs);
 REG_WRITE(reg_pds_peak_outputs_write);

@@ -158,6 +158,7 @@ static struct pumice_context *context_create(struct pumice_file *file, struct pu
 	spin_lock_init(&ctx->lock);
 	mutex_init(&ctx->priority_lock);
 	init_waitqueue_head(&ctx->drained);
+	INIT_WORK(&ctx->kill_work, pumice_context_kill_work);
 	ret = context_create_queues(ctx, file);
 	if (ret) {
 		kfree(ctx);
@@ -255,6 +256,44 @@ int pumice_context_kill(struct pumice_context *ctx)
 		return ret;
 	pumice_queue_process(ctx);
 	return pumice_context_idle(ctx) ? 0 : -EPROTO;
+}
+
+/**
+ * pumice_context_kill_work - end the jobs of a context after the firmware has killed one
+ * @work: kill_work of a stopped context, with a reference to it
+ *
+ * A context that is being destroyed ends them by itself. It is removed from the list under
+ * reset.lock before its queues lose their shared memory.
+ */
+void pumice_context_kill_work(struct work_struct *work)
+{
+	struct pumice_context *ctx = container_of(work, struct pumice_context, kill_work);
+	struct pumice_device *pdev = ctx->pdev;
+	int idx, ret = 0;
+
+	if (drm_dev_enter(&pdev->drm, &idx)) {
+		mutex_lock(&pdev->reset.lock);
+		if (!pdev->reset.lost && !list_empty(&ctx->node))
+			ret = pumice_context_kill(ctx);
+		mutex_unlock(&pdev->reset.lock);
+		if (ret)
+			pumice_reset_and_wait(pdev, ret);
+		drm_dev_exit(idx);
+	}
+	pumice_context_put(ctx);
+}
+
+/**
+ * pumice_context_kill_later - end the jobs that the firmware has, in a work item
+ * @ctx: stopped context; the caller has a reference
+ *
+ * Context: Any.
+ */
+void pumice_context_kill_later(struct pumice_context *ctx)
+{
+	pumice_object_get(&ctx->base);
+	if (!queue_work(pumice_cleanup_wq, &ctx->kill_work))
+		pumice_context_put(ctx);
 }
 
 /*

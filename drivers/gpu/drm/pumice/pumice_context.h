@@ -139,6 +139,8 @@ struct pumice_context {
 	struct pumice_stuck stuck;
 	/** @ended: highest number of a completed job */
 	u64 ended;
+	/** @kill_work: ends its jobs after the firmware has killed one; has a reference */
+	struct work_struct kill_work;
 };
 
 /*
@@ -164,6 +166,8 @@ struct pumice_context *pumice_context_lookup(struct pumice_file *file, u32 id,
 bool pumice_context_idle(struct pumice_context *ctx);
 void pumice_context_stop_locked(struct pumice_context *ctx, u32 state);
 int pumice_context_kill(struct pumice_context *ctx);
+void pumice_context_kill_later(struct pumice_context *ctx);
+void pumice_context_kill_work(struct work_struct *work);
 void pumice_context_destroy(struct pumice_context *ctx);
 
 int pumice_ioctl_context_create(struct drm_device *drm, void *data, struct drm_file *file);

@@ -664,6 +664,9 @@ static int pumice_queue_result_error(struct pumice_queue *q, const struct pumice
 	case PUMICE_FAULT_KILLED:
 	case PUMICE_FAULT_RESET:
 		return -ECANCELED;
+	case PUMICE_FAULT_PM_NO_SCENE:
+		/* Of a fragment job that started because its geometry job was killed. */
+		return q->ctx->stopped ? -ECANCELED : -EIO;
 	default:
 		return -EIO;
 	}
@@ -720,7 +723,7 @@ static void pumice_queue_note_result_locked(struct pumice_job *job, int error,
  * Stop a context that the firmware killed by itself, because a job held a data master for too
  * long while another virtual GPU waited for it. The driver stops a context before it requests a
  * kill, and jobs complete in order: so the first killed job of a context that is not stopped held
- * it.
+ * it. The firmware has killed one queue only: the other one follows.
  */
 static void pumice_queue_note_hold_locked(struct pumice_job *job, const struct fwif_job_result *r)
 {
@@ -730,6 +733,7 @@ static void pumice_queue_note_hold_locked(struct pumice_job *job, const struct f
 	if (ctx->stopped || r->seqno != job->seqno || r->fault != PUMICE_FAULT_KILLED)
 		return;
 	pumice_context_stop_locked(ctx, DRM_PUMICE_CONTEXT_GUILTY);
+	pumice_context_kill_later(ctx);
 	ctx->guilty = job;
 	dev_warn_ratelimited(ctx->pdev->drm.dev,
 			     "context %u job %u was killed by the firmware: it kept another virtual GPU from the GPU for too long\n",

@@ -31,6 +31,10 @@ static struct queue_fixture *queue_fixture(struct kunit *test)
 	spin_lock_init(&f->ctx.lock);
 	f->ctx.pdev = &f->pdev;
 	f->ctx.vm = &f->vm;
+	pumice_object_init(&f->ctx.base, NULL);
+	INIT_LIST_HEAD(&f->ctx.node);
+	INIT_WORK(&f->ctx.kill_work, pumice_context_kill_work);
+	mutex_init(&f->pdev.reset.lock);
 	f->vm.cached = true;
 	f->ctx.queue_count = 1;
 	q = &f->ctx.queues[0];
@@ -207,8 +211,11 @@ static void tick_is_restored_for_jobs_in_flight_only(struct kunit *test)
 	cancel_delayed_work_sync(&sched->work_tdr);
 }
 
-/* Let the firmware report that it killed the job. Returns the error of its fence. */
-static int queue_test_kill(struct kunit *test, struct queue_fixture *f, bool on_request)
+/*
+ * Let the firmware report that the job ended with a fault, of a context that is stopped or not.
+ * Returns the error of its fence.
+ */
+static int queue_test_fault(struct kunit *test, struct queue_fixture *f, u8 fault, bool stopped)
 {
 	struct fwif_job_result *r;
 
@@ -216,8 +223,8 @@ static int queue_test_kill(struct kunit *test, struct queue_fixture *f, bool on_
 	KUNIT_EXPECT_EQ(test, pumice_queue_submit(&f->job), 0);
 	r = &f->shared.results[f->job.seqno & RESULT_MASK];
 	r->seqno = f->job.seqno;
-	r->fault = PUMICE_FAULT_KILLED;
-	f->ctx.stopped = on_request;
+	r->fault = fault;
+	f->ctx.stopped = stopped;
 	spin_lock(&f->ctx.lock);
 	pumice_queue_finish_job_locked(&f->ctx.queues[0], &f->job);
 	spin_unlock(&f->ctx.lock);
@@ -231,11 +238,23 @@ static void context_that_the_firmware_kills_is_guilty(struct kunit *test)
 
 	f->ctx.blame = pumice_blame_create();
 	KUNIT_ASSERT_NOT_NULL(test, f->ctx.blame);
-	KUNIT_EXPECT_EQ(test, queue_test_kill(test, f, false), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, queue_test_fault(test, f, PUMICE_FAULT_KILLED, false), -ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, f->ctx.state, DRM_PUMICE_CONTEXT_GUILTY);
 	KUNIT_EXPECT_TRUE(test, f->ctx.stopped);
 	KUNIT_EXPECT_NULL(test, f->ctx.guilty);
+	flush_workqueue(pumice_cleanup_wq);
+	KUNIT_EXPECT_EQ(test, kref_read(&f->ctx.base.ref), 1);
 	pumice_blame_put(f->ctx.blame);
+}
+
+/* Its geometry job was killed, which started it. */
+static void fragment_job_of_a_stopped_context_is_cancelled(struct kunit *test)
+{
+	struct queue_fixture *f = queue_fixture(test);
+
+	KUNIT_EXPECT_EQ(test, queue_test_fault(test, f, PUMICE_FAULT_PM_NO_SCENE, true),
+			-ECANCELED);
+	KUNIT_EXPECT_EQ(test, f->ctx.state, 0);
 }
 
 /* The context is stopped before: as when it is destroyed, or another of its jobs timed out. */
@@ -243,13 +262,14 @@ static void context_that_the_driver_kills_is_not_guilty_again(struct kunit *test
 {
 	struct queue_fixture *f = queue_fixture(test);
 
-	KUNIT_EXPECT_EQ(test, queue_test_kill(test, f, true), -ECANCELED);
+	KUNIT_EXPECT_EQ(test, queue_test_fault(test, f, PUMICE_FAULT_KILLED, true), -ECANCELED);
 	KUNIT_EXPECT_EQ(test, f->ctx.state, 0);
 }
 
 static struct kunit_case queue_cases[] = {
 	KUNIT_CASE(context_that_the_firmware_kills_is_guilty),
 	KUNIT_CASE(context_that_the_driver_kills_is_not_guilty_again),
+	KUNIT_CASE(fragment_job_of_a_stopped_context_is_cancelled),
 	KUNIT_CASE(job_without_a_result_is_kept_as_failed),
 	KUNIT_CASE(job_that_comes_during_a_reset_is_kept_for_it),
 	KUNIT_CASE(jobs_request_operations_on_caches),
