@@ -6,8 +6,8 @@
 #include "strict/strict.h"
 
 /*
- * struct strict, complete; opaque: the GPU. A finding of a program: in the step of its USC. Locks of
- * a block may be held.
+ * struct strict, complete; opaque: the GPU. A finding of a program: in the step of its USC. Locks
+ * of a block may be held.
  */
 void finding_complete(void *opaque, struct strict_finding *finding);
 

@@ -34,7 +34,7 @@ static void the_end_of_a_job_that_is_dropped_is_found(void **state)
 	assert_int_equal(pumice_gpu_finding(r->gpu, 0, text), !right);
 	if (!right)
 		assert_non_null(strstr(text, "{\"finding\":\"interrupt-dropped\",\"unit\":\"cdm\","
-					     "\"context\":0,\"event\":8,"));
+					     "\"virtual_gpu\":0,\"context\":0,\"event\":8,"));
 	assert_false(pumice_gpu_finding(r->gpu, 1, text));
 	fx_destroy(r);
 }

@@ -127,7 +127,8 @@ static void a_slot_that_is_written_twice_is_found(void **state)
 		d.r->kccb[slot].pages = 7;	/* as another command */
 	}
 	assert_true(fx_run(d.r));
-	snprintf(words, sizeof(words), "{\"finding\":\"ccb-overrun\",\"unit\":\"fw\",\"context\":0,"
+	snprintf(words, sizeof(words), "{\"finding\":\"ccb-overrun\",\"unit\":\"fw\","
+				       "\"virtual_gpu\":0,\"context\":0,"
 				       "\"object\":\"0x%x\",\"slot\":%u,\"command\":%u,",
 		 (u32)(d.r->boot->kccb + slot * sizeof(ping)), slot, FWIF_KCCB_PING);
 	has_finding(&d, words);
@@ -170,7 +171,8 @@ static void an_update_object_that_does_not_advance_is_found(void **state)
 	fx_update(&d.c, d.c.object_addr, 4);
 	fx_submit(d.r, &d.c);
 	snprintf(words, sizeof(words), "{\"finding\":\"update-reused\",\"unit\":\"fw\","
-				       "\"context\":0,\"object\":\"0x%x\",\"value\":4,\"reached\":5,",
+				       "\"virtual_gpu\":0,\"context\":0,"
+				       "\"object\":\"0x%x\",\"value\":4,\"reached\":5,",
 		 d.c.object_addr);
 	has_finding(&d, words);
 	fx_update(&d.c, d.c.object_addr, 4);

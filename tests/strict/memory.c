@@ -120,7 +120,7 @@ const struct zoo_error zoo_memory[] = {
 			   "mov sh39, 0\n",
 		.right = "mov sh[idx0 + 8], [one], r9\n",
 		.wrong = "mov sh[idx0 + 8], [one], r1\n",
-		.finding = "clash", .place = "\"lane\":0,\"other\"",
+		.finding = "clash", .place = "\"lane\":0,",
 		.instruction = 7, .other = 7,
 	}, {
 		.name = "masked_lanes_write_one_shared_register",

@@ -155,7 +155,7 @@ void strict_init(struct strict *strict, const struct mmu *mmu, strict_notify_fn 
 void strict_destroy(struct strict *strict);
 /* Drop all findings, but not the places. Any thread. */
 void strict_clear(struct strict *strict);
-/* Store a finding; its members times, os and job are not used. Any thread, without the device lock. */
+/* Store a finding, without its members times, os and job. Any thread, without the device lock. */
 void strict_report(struct strict *strict, const struct strict_finding *finding);
 /*
  * Return the finding of a program's fault: its kind, or false for a fault that is none. wave:
