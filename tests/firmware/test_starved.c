@@ -566,7 +566,7 @@ static void create_link(struct starved *s, bool waits, u32 groups, u32 loops)
 
 	create_of(s, HOLD_US, 2, 1, dm);
 	put_link(&s->vm[1]);
-	s->vm[2].stream[0] = PUMICE_VDM_TYPE_HALT << PUMICE_VDM_HALT__TYPE__SHIFT;
+	s->vm[2].stream[0] = (u32)PUMICE_VDM_TYPE_HALT << PUMICE_VDM_HALT__TYPE__SHIFT;
 	fx_vm_groups(&s->vm[0], groups, loops, false);
 	begin(s, 1);
 	fx_steps(s->of[0], 200);

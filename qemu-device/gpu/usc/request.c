@@ -17,6 +17,7 @@ void usc_requests_begin(const struct exec *x, const struct usc_insn *i, struct u
 	u64 base;
 
 	r->lanes = 0;
+	r->store = false;
 	r->atomic = false;
 	if (!usc_access_of(i, &a) || a.local)
 		return;
