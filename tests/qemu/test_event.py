@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """
 QMP event PUMICE_FINDING. The job of endless.py reads a register that it has not written, which is
-one finding in mode strict.
+one finding in mode strict. Its work-groups on a USC store to one word, which is a global race.
 """
 
 import json
@@ -29,6 +29,11 @@ class Events(unittest.TestCase):
         machine.property("mode")    # the reply follows the events before it
         return [event["data"] for event in machine.events if event["event"] == "PUMICE_FINDING"]
 
+    def uninitialised(self, machine):
+        """Return those of the register. Threads of the GPU may emit others before them."""
+        return [event for event in self.events(machine)
+                if event["finding"]["finding"] == "uninitialised"]
+
     def find_again(self, machine):
         """Drop the findings, and wait for the next one."""
         machine.reg("FIND_COUNT", 0)
@@ -38,15 +43,14 @@ class Events(unittest.TestCase):
         for threads in (1, 2):
             with self.subTest(threads):
                 machine = self.start("mode=strict", threads)
-                machine.until("event", lambda m=machine: self.events(m))
-                event, = self.events(machine)
+                machine.until("event", lambda m=machine: self.uninitialised(m))
+                event = self.uninitialised(machine)[0]
                 self.assertEqual(event["device"], "gpu")
                 self.assertEqual(event["path"], "/machine/peripheral/gpu")
                 self.assertEqual(event["suppressed"], 0)
-                self.assertEqual(event["finding"]["finding"], "uninitialised")
                 self.assertEqual(event["finding"]["times"], 1)
-                stored, = json.loads(machine.property("findings"))
-                self.assertEqual({**stored, "times": 1}, event["finding"])
+                stored = json.loads(machine.property("findings"))
+                self.assertIn(event["finding"], [{**finding, "times": 1} for finding in stored])
                 self.assertEqual(machine.end(), 0)
 
     def test_other_modes_have_none(self):
@@ -67,9 +71,10 @@ class Events(unittest.TestCase):
         self.find_again(machine)
         machine.until("event", lambda: len(self.events(machine)) > before)
         events = self.events(machine)
-        self.assertEqual(len(events) + sum(event["suppressed"] for event in events), FINDINGS + 2)
+        self.assertGreaterEqual(len(events) + sum(event["suppressed"] for event in events),
+                                FINDINGS + 2)
         if seconds < 1:
-            self.assertGreater(events[-1]["suppressed"], 0)
+            self.assertGreater(sum(event["suppressed"] for event in events), 0)
 
 
 if __name__ == "__main__":
