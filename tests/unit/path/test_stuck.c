@@ -27,7 +27,7 @@ static void run_until_stored(struct path *p, uint64_t va, uint32_t instances)
 
 	assert_int_equal(pumice_context_run(p->context, va, SECOND / 1000, &s), -ETIME);
 	for (i = 0; i < instances; i++)
-		while (!out[i])
+		while (!__atomic_load_n(&out[i], __ATOMIC_RELAXED))
 			path_run_briefly(p);
 	for (i = 0; i < 20; i++)
 		path_run_briefly(p);

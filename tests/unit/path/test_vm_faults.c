@@ -299,7 +299,7 @@ static void run_two(struct path *p, struct pumice_kernel *k)
 	assert_int_equal(pumice_stream_end(p->stream, &jobs[0].stream), 0);
 	jobs[1] = jobs[0];
 	assert_int_equal(pumice_submit(p->dev, jobs, 2, NULL), 0);
-	while (!*out)
+	while (!__atomic_load_n(out, __ATOMIC_RELAXED))
 		path_run_briefly(p);
 }
 
