@@ -12,27 +12,19 @@
 
 #include <string.h>
 
-#include "../strict/strict.h"
+#include "finding.h"
 
 static void report(const struct exec *x, const struct usc_insn *i, const struct usc_requests *r,
 		   u32 lane, const struct places_end *end)
 {
-	struct strict_finding finding = {
-		.kind = PUMICE_FINDING_PAST_END,
-		.unit = PUMICE_UNIT_USC_DATA,
-		.access = r->store ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ,
-		.ctx = x->ctx,
-		.lane_known = true,
-		.slot = x->wave->slot,
-		.wave = x->wave->in_group,
-		.lane = (u8)lane,
-		.usc = (u16)x->usc->config.number,
-		.pc = (u32)(i - x->program->insn),
-		.code = x->code_addr,
-		.addr = r->va[lane],
-		.buffer = { .end = end->end },
-	};
+	struct strict_finding finding = usc_finding(x, PUMICE_FINDING_PAST_END,
+						    (u32)(i - x->program->insn));
 
+	finding.access = r->store ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ;
+	finding.lane_known = true;
+	finding.lane = (u8)lane;
+	finding.addr = r->va[lane];
+	finding.buffer.end = end->end;
 	memcpy(finding.buffer.label, end->label, sizeof(finding.buffer.label));
 	strict_report(x->usc->strict, &finding);
 }

@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../strict/strict.h"
+#include "finding.h"
 #include "late_state.h"
 #include "rows.h"
 
@@ -370,23 +370,16 @@ static void report(const struct exec *x, const struct usc_insn *i, const struct 
 {
 	const u32 pc = (u32)(i - x->program->insn);
 	const bool before = s->use.pc != NO_ORIGIN && s->use.pc != pc;
-	const struct strict_finding finding = {
-		.kind = PUMICE_FINDING_UNINITIALISED,
-		.unit = PUMICE_UNIT_USC_DATA,
-		.access = PUMICE_ACCESS_READ,
-		.ctx = x->ctx,
-		.lane_known = s->lane_known,
-		.slot = x->wave->slot,
-		.wave = x->wave->in_group,
-		.lane = s->lane,
-		.usc = (u16)x->usc->config.number,
-		.pc = before ? s->use.pc : pc,
-		.code = x->code_addr,
-		.addr = s->use.place,
-		.other = { .known = before, .lane_known = s->lane_known, .pc = pc,
-			   .wave = x->wave->in_group, .lane = s->lane },
-	};
+	struct strict_finding finding = usc_finding(x, PUMICE_FINDING_UNINITIALISED,
+						    before ? s->use.pc : pc);
 
+	finding.lane_known = s->lane_known;
+	finding.lane = s->lane;
+	finding.addr = s->use.place;
+	finding.other = (struct strict_other){
+		.known = before, .lane_known = s->lane_known, .pc = pc,
+		.wave = x->wave->in_group, .lane = s->lane,
+	};
 	strict_report(x->usc->strict, &finding);
 }
 

@@ -31,7 +31,7 @@
 
 #include "../number.h"
 #include "../strict/race.h"
-#include "../strict/strict.h"
+#include "finding.h"
 #include "minmax.h"
 #include "step.h"
 
@@ -190,23 +190,16 @@ static void remember(const struct watch_group *g, struct watch_byte *byte,
 static void report(const struct exec *x, const struct watch_access *a, bool write, u32 at,
 		   const struct watch_access *other, bool other_writes)
 {
-	const struct strict_finding finding = {
-		.kind = PUMICE_FINDING_LOCAL_RACE,
-		.unit = PUMICE_UNIT_USC_DATA,
-		.access = write ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ,
-		.ctx = x->ctx,
-		.lane_known = true,
-		.slot = x->wave->slot,
-		.wave = a->wave,
-		.lane = a->lane,
-		.usc = (u16)x->usc->config.number,
-		.pc = a->pc,
-		.code = x->code_addr,
-		.addr = at,
-		.other = { .known = true, .write = other_writes, .lane_known = true,
-			   .wave = other->wave, .lane = other->lane, .pc = other->pc },
-	};
+	struct strict_finding finding = usc_finding(x, PUMICE_FINDING_LOCAL_RACE, a->pc);
 
+	finding.access = write ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ;
+	finding.lane_known = true;
+	finding.lane = a->lane;
+	finding.addr = at;
+	finding.other = (struct strict_other){
+		.known = true, .write = other_writes, .lane_known = true,
+		.wave = other->wave, .lane = other->lane, .pc = other->pc,
+	};
 	strict_report(x->usc->strict, &finding);
 }
 
@@ -307,26 +300,19 @@ static void fence_memory(const struct exec *x, const struct usc_insn *i, struct 
 static void report_memory(const struct exec *x, const struct race_access *a, u64 va,
 			  const struct race_other *other)
 {
-	const struct strict_finding finding = {
-		.kind = PUMICE_FINDING_GLOBAL_RACE,
-		.unit = PUMICE_UNIT_USC_DATA,
-		.access = a->write ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ,
-		.ctx = x->ctx,
-		.lane_known = true,
-		.slot = x->wave->slot,
-		.wave = a->wave,
-		.lane = a->lane,
-		.usc = (u16)x->usc->config.number,
-		.pc = a->pc,
-		.code = x->code_addr,
-		.addr = va,
-		.other = { .known = true, .write = other->write, .lane_known = true,
-			   .wave = other->wave, .lane = other->lane, .pc = other->pc,
-			   .job_known = true, .same_job = other->same_job,
-			   .master = other->group.master, .usc = other->group.usc,
-			   .code = other->group.code, .tag = other->tag },
-	};
+	struct strict_finding finding = usc_finding(x, PUMICE_FINDING_GLOBAL_RACE, a->pc);
 
+	finding.access = a->write ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ;
+	finding.lane_known = true;
+	finding.lane = a->lane;
+	finding.addr = va;
+	finding.other = (struct strict_other){
+		.known = true, .write = other->write, .lane_known = true,
+		.wave = other->wave, .lane = other->lane, .pc = other->pc,
+		.job_known = true, .same_job = other->same_job,
+		.master = other->group.master, .usc = other->group.usc,
+		.code = other->group.code, .tag = other->tag,
+	};
 	strict_report(x->usc->strict, &finding);
 }
 
@@ -419,23 +405,16 @@ static void report_clash(const struct exec *x, const struct usc_insn *i, u32 pla
 			 u32 winner)
 {
 	const u32 pc = (u32)(i - x->program->insn);
-	const struct strict_finding finding = {
-		.kind = PUMICE_FINDING_CLASH,
-		.unit = PUMICE_UNIT_USC_DATA,
-		.access = PUMICE_ACCESS_WRITE,
-		.ctx = x->ctx,
-		.lane_known = true,
-		.slot = x->wave->slot,
-		.wave = x->wave->in_group,
-		.lane = (u8)lane,
-		.usc = (u16)x->usc->config.number,
-		.pc = pc,
-		.code = x->code_addr,
-		.addr = place,
-		.other = { .known = true, .write = true, .lane_known = true,
-			   .wave = x->wave->in_group, .lane = (u8)winner, .pc = pc },
-	};
+	struct strict_finding finding = usc_finding(x, PUMICE_FINDING_CLASH, pc);
 
+	finding.access = PUMICE_ACCESS_WRITE;
+	finding.lane_known = true;
+	finding.lane = (u8)lane;
+	finding.addr = place;
+	finding.other = (struct strict_other){
+		.known = true, .write = true, .lane_known = true,
+		.wave = x->wave->in_group, .lane = (u8)winner, .pc = pc,
+	};
 	strict_report(x->usc->strict, &finding);
 }
 
