@@ -10,21 +10,6 @@
 #include "gpu.h"
 #include "pumice_gpu_places.h"
 
-/* Return the number of a data master in the trace. */
-static enum trace_master trace_master_of(enum pumice_wave_master master)
-{
-	switch (master) {
-	case PUMICE_WAVE_MASTER_VDM:
-		return TRACE_VDM;
-	case PUMICE_WAVE_MASTER_PDM:
-		return TRACE_PDM;
-	case PUMICE_WAVE_MASTER_RDM:
-		return TRACE_RDM;
-	default:
-		return TRACE_CDM;
-	}
-}
-
 /*
  * Add the job whose task is in the slot of the finding. Only of programs: other blocks have no
  * slot, and report in other threads than that of the USC.

@@ -212,7 +212,7 @@ struct pds {
 /* Return the number of a data master in the trace. */
 static inline enum trace_master pds_trace_master(enum pds_dm dm)
 {
-	return dm == PDS_DM_RDM ? TRACE_RDM : (enum trace_master)dm;
+	return trace_master_of((enum pumice_wave_master)dm);
 }
 
 /* Return the core of a USC. */

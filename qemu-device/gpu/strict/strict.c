@@ -283,12 +283,11 @@ static void put_buffer(struct text *t, const struct strict_finding *f)
 		put(t, ",\"invalidation\":%llu", (unsigned long long)f->invalidation);
 }
 
-/* Put the job, in the numbers of its context. */
-static void put_job(struct text *t, const struct strict_job *job)
+/* Put a job, in the numbers of its context. */
+static void put_job(struct text *t, u8 master, u64 tag)
 {
-	if (job->tag)
-		put(t, ",\"master\":\"%s\",\"job_context\":%u,\"job\":%u",
-		    pumice_wave_master_str(job->master), (u32)job->tag, (u32)(job->tag >> 32));
+	put(t, ",\"master\":\"%s\",\"job_context\":%u,\"job\":%u",
+	    pumice_wave_master_str(master), (u32)tag, (u32)(tag >> 32));
 }
 
 /* Put the place of a finding, in the terms of its kind. */
@@ -471,11 +470,11 @@ static void put_other(struct text *t, const struct strict_finding *f)
 		    pumice_access_str(o->write ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ));
 	if (o->lane_known)
 		put(t, ",\"lane\":%u", o->lane);
-	if (o->job_known)
-		put(t, ",\"program\":\"0x%llx\",\"usc\":%u,\"master\":\"%s\","
-		    "\"job_context\":%u,\"job\":%u,\"same_job\":%s",
-		    (unsigned long long)o->code, o->usc, pumice_wave_master_str(o->master),
-		    (u32)o->tag, (u32)(o->tag >> 32), o->same_job ? "true" : "false");
+	if (o->job_known) {
+		put(t, ",\"program\":\"0x%llx\",\"usc\":%u", (unsigned long long)o->code, o->usc);
+		put_job(t, o->master, o->tag);
+		put(t, ",\"same_job\":%s", o->same_job ? "true" : "false");
+	}
 	put(t, "}");
 }
 
@@ -486,7 +485,8 @@ static void put_program(struct text *t, const struct strict_finding *f)
 	put(t, ",\"usc\":%u,\"slot\":%u,\"wave\":%u", f->usc, f->slot, f->wave);
 	if (f->lane_known)
 		put(t, ",\"lane\":%u", f->lane);
-	put_job(t, &f->job);
+	if (f->job.tag)
+		put_job(t, f->job.master, f->job.tag);
 	if (f->other.known)
 		put_other(t, f);
 }

@@ -40,6 +40,12 @@ enum trace_master {
 	TRACE_NO_JOB = TRACE_MASTERS,	/* an event of no job, or of one that is not known */
 };
 
+/* Return the number of a data master of tasks in the trace: there the TDM precedes the RDM. */
+static inline enum trace_master trace_master_of(enum pumice_wave_master master)
+{
+	return master == PUMICE_WAVE_MASTER_RDM ? TRACE_RDM : (enum trace_master)master;
+}
+
 struct trace_config {
 	const struct mmu *mmu;
 	u64 (*now)(void *opaque);	/* GPU clock; any thread */
