@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lines.h"
 #include "pumice/pumice.h"
 #include "zoo.h"
 
@@ -119,26 +120,18 @@ static bool right_has_none(const struct zoo_error *e, char *finding)
 	return none;
 }
 
-static bool has(const char *finding, const char *words)
-{
-	if (strstr(finding, words))
-		return true;
-	printf("# '%s' is not in the finding\n", words);
-	return false;
-}
-
 /* Return whether a finding has the kind and the place of a seeded error. */
 static bool is_expected(const struct zoo_error *e, const char *finding)
 {
-	char kind[64], at[64], other[64];
+	char at[64], other[64];
 	bool ok;
 
-	snprintf(kind, sizeof(kind), "{\"finding\":\"%s\",", e->finding);
 	snprintf(at, sizeof(at), ",\"instruction\":%u,\"usc\":", e->instruction);
 	snprintf(other, sizeof(other), "\"other\":{\"instruction\":%u,", e->other);
-	ok = has(finding, kind) && has(finding, at) && has(finding, e->place);
+	ok = strict_is(finding, e->finding) && strict_has(finding, at) &&
+	     strict_has(finding, e->place);
 	if (e->other != ZOO_NONE)
-		return ok && has(finding, other);
+		return ok && strict_has(finding, other);
 	return ok && !strstr(finding, "\"other\":");
 }
 
@@ -159,16 +152,11 @@ static bool wrong_is_found(const struct zoo_error *e, char *finding)
 /* Run both programs of a seeded error, and print a line; returns whether it passes. */
 static bool check(const struct zoo_error *e)
 {
-	static uint32_t number;
-	char finding[TEXT_BYTES];
-	const bool none = right_has_none(e, finding);
-	bool ok;
+	char right[TEXT_BYTES], finding[TEXT_BYTES];
+	const bool none = right_has_none(e, right);
+	const bool found = wrong_is_found(e, finding);
 
-	if (!none)
-		printf("# the right program has a finding: %s\n", finding);
-	ok = wrong_is_found(e, finding) && none;
-	printf("# %s\n%sok %u - %s\n", finding, ok ? "" : "not ", ++number, e->name);
-	return ok;
+	return strict_line(e->name, none ? NULL : right, found, finding);
 }
 
 int main(void)

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+/* Comparison of findings by their words, and lines of the TAP protocol. See lines.h. */
+#include "lines.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+bool strict_has(const char *finding, const char *words)
+{
+	if (strstr(finding, words))
+		return true;
+	printf("# '%s' is not in the finding\n", words);
+	return false;
+}
+
+bool strict_is(const char *finding, const char *kind)
+{
+	char words[64];
+
+	snprintf(words, sizeof(words), "{\"finding\":\"%s\",", kind);
+	return strict_has(finding, words);
+}
+
+bool strict_line(const char *name, const char *right, bool found, const char *finding)
+{
+	static uint32_t number;
+	const bool ok = found && !right;
+
+	if (right)
+		printf("# the right variant has a finding: %s\n", right);
+	printf("# %s\n%sok %u - %s\n", finding, ok ? "" : "not ", ++number, name);
+	return ok;
+}
