@@ -330,17 +330,23 @@ static void progress_on_another_core_defers_the_kill_once(void **state)
 	fx_destroy(s.of[0]);
 }
 
+/* Jobs of virtual GPUs 2 and 0 that 1 keeps from the USCs, with progress on one of two cores. */
+static void create_kept(struct starved *s)
+{
+	create_cores(s, HOLD_US, 2);
+	put_endless_and_short(&s->vm[1], all_temps(s));
+	begin(s, 1);
+	fx_run(s->of[0]);
+	begin(s, 2);
+	begin(s, 0);
+}
+
 static void a_job_kept_by_one_with_progress_is_not_killed(void **state)
 {
 	struct starved s;
 
 	(void)state;
-	create_cores(&s, HOLD_US, 2);
-	put_endless_and_short(&s.vm[1], all_temps(&s));
-	begin(&s, 1);
-	fx_run(s.of[0]);
-	begin(&s, 2);
-	begin(&s, 0);
+	create_kept(&s);
 	run_holds(&s, 2, 12);
 	run_holds(&s, 0, 12);
 	assert_int_equal(s.c[1].f->state, FWIF_CONTEXT_KILLED);
@@ -387,12 +393,7 @@ static void reviews_of_a_kept_job_do_not_stop_the_gpu(void **state)
 	struct starved s;
 
 	(void)state;
-	create_cores(&s, HOLD_US, 2);
-	put_endless_and_short(&s.vm[1], all_temps(&s));
-	begin(&s, 1);
-	fx_run(s.of[0]);
-	begin(&s, 2);
-	begin(&s, 0);
+	create_kept(&s);
 	looks = 0;
 	assert_true(kick_for(&s, 2, 12) > 10);
 	assert_int_equal(*s.c[2].object, 1);
