@@ -44,6 +44,8 @@ RESET = "resetting the GPU: "
 ANNOUNCED = re.compile(r"\[IGT\] add ignored dmesg regex: (.*)")
 # Replaces a case's name in a row under construction: the run lists the failing cases.
 UNKNOWN = "?"
+# Loaded into tests of kind unit; selects cases of cmocka by PUMICE_CASE.
+FILTER = "tests/mutations/case_filter.c"
 DIED = 125
 
 KUNIT_JOB = """\
@@ -134,6 +136,7 @@ class Unit:
     def __init__(self, builder):
         self.builder = builder
         self.folder = builder.build / "native"
+        self.filter = builder.build / "case_filter.so"
         self.ready = False
         self.tests = {}
 
@@ -143,6 +146,7 @@ class Unit:
         self.builder.command("make", "-s", "gen")
         self.builder.command("scripts/build-native.sh", "native", "--buildtype=debugoptimized",
                              TARGETS="build.ninja")
+        self.builder.command("cc", "-shared", "-fPIC", "-O1", "-o", self.filter, FILTER)
         files = {target["id"]: target["filename"] for target in self.introspect("targets")}
         for test in self.introspect("tests"):
             wanted = [os.path.relpath(path, self.folder) for depend in test["depends"]
@@ -168,11 +172,13 @@ class Unit:
                              TARGETS=" ".join(self.find(mutation)["wanted"]))
 
     def run(self, mutation):
-        """Run all cases of the program: cmocka has no selection by name here."""
+        """Run the case, or all cases of a program that does not select them by cmocka."""
         test = self.find(mutation)
+        select = {} if mutation.case == UNKNOWN else {
+            "PUMICE_CASE": mutation.case, "LD_PRELOAD": str(self.filter)}
         limit = (test.get("timeout") or MESON_SECONDS) * PATIENCE
         status, output = call(test["cmd"], limit, cwd=test["workdir"] or self.folder,
-                              env=dict(self.builder.environment, **test["env"]))
+                              env=dict(self.builder.environment, **test["env"], **select))
         cases = cases_of(output)
         if status is None:
             # Return the test's own limit, set in meson.
