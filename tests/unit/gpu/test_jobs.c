@@ -434,58 +434,62 @@ static void programs_read_their_core_and_the_number_of_their_usc_in_it(void **st
 
 static void invalid_configurations_are_refused_with_a_reason(void **state)
 {
-	static const struct pumice_gpu_config bad[] = {
-		{ .cores = PUMICE_MAX_CORES + 1 },
-		{ .threads = 65 },
-		{ .oses = PUMICE_OS_COUNT + 1 },
-		{ .unified_kib = 4096 },
-		{ .common_kib = 1024 },
-		{ .local_kib = 1024 },
-		{ .slot_registers = PUMICE_USC_OWN_REGS + 1 },
-		{ .preset = "volcano" },
-		{ .preset = "" },
-		{ .preset = "DEFAULT" },
-		{ .uscs_per_core = PUMICE_MAX_USCS_PER_CORE + 1 },
-		{ .slots = PUMICE_USC_SLOTS + 1 },
-		{ .tasks = PUMICE_USC_SLOTS - 1 },
-		{ .tasks = PUMICE_USC_TASKS + 1 },
-		{ .waves = 193 },
-		{ .batch = 8 },
-		{ .batch = 48 },
-		{ .batch = 160 },
-		{ .waves = 3 },			/* of the default batch, 4 waves */
-		{ .preset = "waves", .batch = 96 },
-		{ .late = "" },
-		{ .late = "soon" },
-		{ .late = "POISON" },
-		{ .pixel_outputs = "" },
-		{ .pixel_outputs = "tile" },
-		{ .pixel_outputs = "COMMON" },
-		{ .vpm_kib = 4097 },
-		{ .idx_fifo = 4097 },
-		{ .chunk_fifo = 5 },
-		{ .tile_fifo = 65 },
-		{ .tsp_vertices = 2 },
-		{ .tsp_vertices = 96 },
-		{ .tsp_vertices = 2048 },
-		{ .slc_kib = 8 },
-		{ .slc_kib = 96 },
-		{ .slc_kib = 131072 },
-		{ .data_l1_bytes = 128 },
-		{ .data_l2_bytes = 1000 },
-		{ .texture_l1_bytes = 2u << 20 },
-		{ .texture_l2_bytes = 3 << 10 },
-		{ .cache_style = (enum pumice_cache_style)3 },
-		{ .line_bytes = 16 },
-		{ .line_bytes = 96 },
-		{ .line_bytes = 256 },
-		{ .segment_bytes = 16 },
-		{ .segment_bytes = 48 },
-		{ .segment_bytes = 128 },
-		{ .line_bytes = 32, .segment_bytes = 64 },
-		{ .data_ways = 3 },
-		{ .texture_ways = 32 },
-		{ .slc_ways = 24 },
+	static const struct {
+		struct pumice_gpu_config config;
+		const char *words;	/* of the reason */
+	} bad[] = {
+		{ { .cores = PUMICE_MAX_CORES + 1 }, "cores must" },
+		{ { .threads = 65 }, "threads must" },
+		{ { .oses = PUMICE_OS_COUNT + 1 }, "oses must" },
+		{ { .unified_kib = 4096 }, "unified store" },
+		{ { .common_kib = 1024 }, "common store" },
+		{ { .local_kib = 1024 }, "local memory" },
+		{ { .slot_registers = PUMICE_USC_OWN_REGS + 1 }, "slot registers" },
+		{ { .preset = "volcano" }, "the preset must" },
+		{ { .preset = "" }, "the preset must" },
+		{ { .preset = "DEFAULT" }, "the preset must" },
+		{ { .uscs_per_core = PUMICE_MAX_USCS_PER_CORE + 1 }, "uscs must" },
+		{ { .slots = PUMICE_USC_SLOTS + 1 }, "slots must" },
+		{ { .tasks = PUMICE_USC_SLOTS - 1 }, "tasks must" },
+		{ { .tasks = PUMICE_USC_TASKS + 1 }, "tasks must" },
+		{ { .waves = 193 }, "waves must" },
+		{ { .batch = 8 }, "batch must" },
+		{ { .batch = 48 }, "batch must" },
+		{ { .batch = 160 }, "batch must" },
+		/* A task of the default batch has 4 waves. */
+		{ { .waves = 3 }, "more waves than a USC" },
+		{ { .preset = "waves", .batch = 96 }, "more waves than a USC" },
+		{ { .late = "" }, "late must" },
+		{ { .late = "soon" }, "late must" },
+		{ { .late = "POISON" }, "late must" },
+		{ { .pixel_outputs = "" }, "pixel-outputs must" },
+		{ { .pixel_outputs = "tile" }, "pixel-outputs must" },
+		{ { .pixel_outputs = "COMMON" }, "pixel-outputs must" },
+		{ { .vpm_kib = 4097 }, "vertex pipe memory" },
+		{ { .idx_fifo = 4097 }, "IDX FIFO" },
+		{ { .chunk_fifo = 5 }, "chunks" },
+		{ { .tile_fifo = 65 }, "FIFO of tiles" },
+		{ { .tsp_vertices = 2 }, "cache of the TSP" },
+		{ { .tsp_vertices = 96 }, "cache of the TSP" },
+		{ { .tsp_vertices = 2048 }, "cache of the TSP" },
+		{ { .slc_kib = 8 }, "system level cache must" },
+		{ { .slc_kib = 96 }, "system level cache must" },
+		{ { .slc_kib = 131072 }, "system level cache must" },
+		{ { .data_l1_bytes = 128 }, "caches of data and textures" },
+		{ { .data_l2_bytes = 1000 }, "caches of data and textures" },
+		{ { .texture_l1_bytes = 2u << 20 }, "caches of data and textures" },
+		{ { .texture_l2_bytes = 3 << 10 }, "caches of data and textures" },
+		{ { .cache_style = (enum pumice_cache_style)3 }, "caches of a core" },
+		{ { .line_bytes = 16 }, "lines of caches" },
+		{ { .line_bytes = 96 }, "lines of caches" },
+		{ { .line_bytes = 256 }, "lines of caches" },
+		{ { .segment_bytes = 16 }, "segments of lines" },
+		{ { .segment_bytes = 48 }, "segments of lines" },
+		{ { .segment_bytes = 128 }, "segments of lines" },
+		{ { .line_bytes = 32, .segment_bytes = 64 }, "segments of lines" },
+		{ { .data_ways = 3 }, "caches must have 1 to 16 ways" },
+		{ { .texture_ways = 32 }, "caches must have 1 to 16 ways" },
+		{ { .slc_ways = 24 }, "caches must have 1 to 16 ways" },
 	};
 	static const struct pumice_gpu_ops no_ops;
 	const char *why;
@@ -494,8 +498,10 @@ static void invalid_configurations_are_refused_with_a_reason(void **state)
 	(void)state;
 	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		why = NULL;
-		assert_null(pumice_gpu_create(&bad[i], &no_ops, NULL, &why));
+		assert_null(pumice_gpu_create(&bad[i].config, &no_ops, NULL, &why));
 		assert_non_null(why);
+		if (!strstr(why, bad[i].words))
+			fail_msg("row %u is refused: %s", i, why);
 	}
 }
 

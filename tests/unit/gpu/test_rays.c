@@ -247,6 +247,33 @@ static void programs_of_a_launch_that_has_ended_make_room(void **state)
 	}
 }
 
+/* The same while the tasks of the first launch run: the second one waits, without an end. */
+static void programs_of_running_tasks_stay(void **state)
+{
+	struct fixture *fx = fx_create(&options[0]);
+	u32 *data = job_map(fx), *at, n;
+	bool short_of = false;
+
+	(void)state;
+	fx_boot_proxy(fx);
+	write_programs(fx, data, JOB_FOREVER);
+	assert_int_equal(usc_cache_reserve(fx->gpu->programs, USC_STAGE_HIT,
+					   USC_CACHE_RDM_BYTES -
+					   usc_predecode_bytes(write_another(fx)), &short_of),
+			 USC_LOAD_DONE);
+	at = put_launch(put_launch(job_stream(fx), JOB_PDS), ANOTHER);
+	pumice_cdm_halt_pack(at, &(struct pumice_cdm_halt){ 0 });
+	start_stream(fx);
+	fx_wait_reg(fx, PUMICE_DBG_TASKS, ~0u, in_flight[0]);
+	for (n = 0; n < 100; n++) {
+		pumice_gpu_poll(fx->gpu, 1000000);
+		assert_int_equal(fx_read(fx, PUMICE_DBG_TASKS), in_flight[0]);
+	}
+	fx_fw_write(fx, PUMICE_RDM_CTRL, PUMICE_RDM_CTRL__ABORT__MASK);
+	assert_int_equal(fx_fw_wait(fx, EVENTS), PUMICE_IC_PENDING__RDM_ABORTED__MASK);
+	fx_destroy(fx);
+}
+
 static void a_hang_that_is_injected_ends_with_a_reset(void **state)
 {
 	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 1, .fault_injection = true });
@@ -275,6 +302,7 @@ int main(void)
 		cmocka_unit_test(a_reset_while_a_job_runs_leaves_nothing_of_it),
 		cmocka_unit_test(limits_apply_to_its_tasks),
 		cmocka_unit_test(programs_of_a_launch_that_has_ended_make_room),
+		cmocka_unit_test(programs_of_running_tasks_stay),
 		cmocka_unit_test(a_hang_that_is_injected_ends_with_a_reset),
 	};
 
