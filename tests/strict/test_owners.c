@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Findings of several virtual GPUs of one GPU, and of one that enters mode strict again. */
+/*
+ * Findings of several virtual GPUs of one GPU, and of one that enters mode strict again; none of
+ * the queue of binds.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -128,11 +131,35 @@ static void findings_after_a_change_of_the_mode_are_written(void **state)
 	unlink(path);
 }
 
+/* The fence of a bind is signalled once, also when its queue ends with the VM. */
+static void a_vm_without_pending_binds_ends_without_a_finding(void **state)
+{
+	const struct pumice_bind unmap = { .va = 1ull << 32, .size = 1u << 16 };
+	struct pumice_device *dev;
+	struct pumice_job_sync done = { .signal = true };
+	struct pumice_wait wait = { 0 };
+	struct pumice_vm *vm;
+	char text[TEXT_BYTES];
+
+	(void)state;
+	assert_int_equal(pumice_device_open(DEVICE, &dev, NULL, 0), 0);
+	assert_int_equal(pumice_vm_create(dev, &vm), 0);
+	assert_int_equal(pumice_sync_create(dev, 0, &done.sync), 0);
+	wait.sync = done.sync;
+	assert_int_equal(pumice_vm_bind_async(vm, &unmap, 1, &done, 1), 0);
+	assert_int_equal(pumice_sync_wait(&wait, 1, 0, PUMICE_FOREVER), 0);
+	pumice_sync_destroy(done.sync);
+	pumice_vm_destroy(vm);
+	assert_int_not_equal(pumice_finding_get(dev, 0, text, sizeof(text)), 0);
+	pumice_device_close(dev);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_device_has_the_findings_of_its_virtual_gpu_only),
 		cmocka_unit_test(findings_after_a_change_of_the_mode_are_written),
+		cmocka_unit_test(a_vm_without_pending_binds_ends_without_a_finding),
 	};
 
 	return cmocka_run_group_tests_name("owners of findings", tests, NULL, NULL);

@@ -249,9 +249,11 @@ static void wait_briefly(struct inproc_device *d)
 void bind_cancel(struct inproc_device *d, struct inproc_vm *vm)
 {
 	struct pending_bind *p;
+	bool canceled;
 
 	while (d->binding)
 		wait_briefly(d);
+	canceled = vm->pending;
 	while (vm->pending) {
 		p = vm->pending;
 		vm->pending = p->next;
@@ -260,7 +262,7 @@ void bind_cancel(struct inproc_device *d, struct inproc_vm *vm)
 	if (!vm->binder)
 		return;
 	/* Jobs may be waiting for canceled binds. */
-	while (!d->lost && !submit_update(d, vm->binder, vm->binder->timeline->submitted))
+	while (canceled && !d->lost && !submit_update(d, vm->binder, vm->binder->timeline->submitted))
 		wait_briefly(d);
 	context_destroy(d, vm->binder);
 	vm->binder = NULL;
