@@ -37,6 +37,9 @@
 	global_load128	sig0, x, [one], sh0 + at
 	global_load128	sig1, velocity, [one], sh4 + at
 	mov		r29[0], sh6
+	mov		ax, [one], 0
+	mov		ay, [one], 0
+	mov		az, [one], 0
 
 next_tile:
 	global_load128	sig2, other, [one], sh0 + tile_at

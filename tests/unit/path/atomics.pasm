@@ -65,11 +65,15 @@ try:
 	br_any		try, [left]
 
 	; The group's instances, counted in local memory; the first lane adds them up.
+	eq.u32		first, v1, 0
+	mov		r16, [one], 0
+	mov		r17, [one], 0
+	local_store64	[first], nothing, r16
+	barrier
 	local_atomic.u32 add, unused, [one], nothing, one_each
 	local_atomic.u32 max, unused, [one], nothing + 4, v1
 	barrier
 	local_load64	r16, [one], nothing
-	eq.u32		first, v1, 0
 	global_atomic.u32 add, sig1, r27, [first], sh0 + nothing + 48, r16
 	global_atomic.u32 add, sig1, r28, [first], sh0 + nothing + 52, r17
 
