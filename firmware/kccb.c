@@ -50,6 +50,7 @@ static struct kccb *kccb_now(void)
 void kccb_init(const struct fw_rings *rings)
 {
 	*kccb_now() = (struct kccb){ .silent = !rings };
+	strict_slots_drop();
 	if (!rings)
 		return;
 	kccb_now()->ring = rings->kccb;

@@ -12,7 +12,7 @@
 
 /* Slots of a kernel CCB. */
 static struct {
-	u32 period;		/* of mode strict, in which the rest was written */
+	u32 period;		/* of mode strict, in which the rest was written; 0: none */
 	u32 passed;		/* index of the first slot that is not the firmware's */
 	u32 sum[FWIF_RING_MAX];	/* of the contents of each slot of the firmware */
 } slots_of[PUMICE_OS_COUNT];
@@ -45,7 +45,8 @@ static void report(enum pumice_finding kind, u32 addr, u32 place, u32 value)
 	reg_write(PUMICE_FIND_FW_ARG(0), addr);
 	reg_write(PUMICE_FIND_FW_ARG(1), place);
 	reg_write(PUMICE_FIND_FW_ARG(2), value);
-	reg_write(PUMICE_FIND_FW_REPORT, kind);
+	reg_write(PUMICE_FIND_FW_REPORT, PUMICE_FIELD_PREP(PUMICE_FIND_FW_REPORT__KIND, kind) |
+					 PUMICE_FIELD_PREP(PUMICE_FIND_FW_REPORT__OS, os_number));
 }
 
 static u32 slot_addr(const struct fw_ring *ring, u32 slot)
@@ -64,6 +65,11 @@ static u32 sum_of(const struct fw_ring *ring, u32 slot, u32 *type)
 		sum = (sum ^ words[i]) * 0x01000193u;
 	*type = words[0];
 	return sum == REPORTED ? 1 : sum;
+}
+
+void strict_slots_drop(void)
+{
+	slots_of[os_number].period = 0;
 }
 
 void strict_slots_pass(const struct fw_ring *ring, u32 read, u32 write)

@@ -222,6 +222,55 @@ static void slots_of_another_mode_have_no_finding(void **state)
 	tear_down(&d);
 }
 
+/* Two virtual GPUs in mode strict, of which number 1 is connected. */
+static struct fixture *two_virtual_gpus(struct fixture **r)
+{
+	struct fixture *guest;
+
+	*r = fx_booted_oses(2);
+	guest = fx_guest(*r, 1);
+	assert_int_equal(pumice_gpu_set_mode((*r)->gpu, "strict"), 0);
+	fx_kick(*r);
+	assert_true(fx_run(*r));
+	assert_int_equal(fx_connect(guest), FWIF_STATE_READY);
+	return guest;
+}
+
+/* The ring of the new connection begins with its first slot again. */
+static void a_virtual_gpu_that_connects_again_has_a_new_ccb(void **state)
+{
+	struct driver d = { 0 };
+	struct fixture *guest = two_virtual_gpus(&d.r);
+	u32 n;
+
+	(void)state;
+	for (n = 0; n < 5; n++)
+		assert_int_equal(fx_call(guest, &ping), FWIF_STATUS_OK);
+	assert_int_equal(fx_disconnect(guest), FWIF_STATE_OFF);
+	guest->kccb_ring->write = 0;
+	assert_int_equal(fx_connect(guest), FWIF_STATE_READY);
+	for (n = 0; n < FX_KCCB; n++)
+		assert_int_equal(fx_call(guest, &ping), FWIF_STATUS_OK);
+	has_no_finding(&d);
+	tear_down(&d);
+}
+
+static void a_finding_has_the_virtual_gpu_of_its_ccb(void **state)
+{
+	struct driver d = { 0 };
+	struct fixture *guest = two_virtual_gpus(&d.r);
+	u32 n;
+
+	(void)state;
+	for (n = 0; n < FX_KCCB; n++)
+		assert_int_equal(fx_call(guest, &ping), FWIF_STATUS_OK);
+	guest->kccb_ring->write = (guest->kccb_ring->write + 1) % FX_KCCB;
+	fx_kick(guest);
+	assert_true(fx_run(d.r));
+	has_finding(&d, "\"virtual_gpu\":1");
+	tear_down(&d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -232,6 +281,8 @@ int main(void)
 		cmocka_unit_test(an_update_object_that_does_not_advance_is_found),
 		cmocka_unit_test(an_update_to_a_later_value_has_no_finding),
 		cmocka_unit_test(slots_of_another_mode_have_no_finding),
+		cmocka_unit_test(a_virtual_gpu_that_connects_again_has_a_new_ccb),
+		cmocka_unit_test(a_finding_has_the_virtual_gpu_of_its_ccb),
 	};
 
 	return cmocka_run_group_tests_name("firmware strict", tests, NULL, NULL);

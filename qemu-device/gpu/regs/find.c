@@ -79,6 +79,7 @@ REG_WRITE(reg_find_fw_report)
 	const u32 kind = (u32)PUMICE_FIELD_GET(PUMICE_FIND_FW_REPORT__KIND, value);
 	const struct strict_finding finding = {
 		.kind = (u8)kind, .unit = PUMICE_UNIT_FW,
+		.os = (u8)PUMICE_FIELD_GET(PUMICE_FIND_FW_REPORT__OS, value),
 		.object = { .known = true, .addr = gpu->find_arg[0], .place = gpu->find_arg[1],
 			    .value = gpu->find_arg[2] },
 	};

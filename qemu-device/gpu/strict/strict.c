@@ -54,11 +54,13 @@ static bool is_same(const struct strict_finding *a, const struct strict_finding 
 	       a->other.code == b->other.code && a->other.write == b->other.write;
 }
 
-/* Return the virtual GPU whose program an error is of. */
+/* Return the virtual GPU whose program, or whose object of the firmware, an error is of. */
 static u8 os_of(const struct mmu *mmu, const struct strict_finding *f)
 {
 	u64 os;
 
+	if (f->object.known)
+		return f->os;
 	if (!mmu)
 		return 0;
 	if (f->ctx)

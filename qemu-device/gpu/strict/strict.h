@@ -104,7 +104,7 @@ struct strict_finding {
 	u8 unit;	/* enum pumice_unit */
 	u8 access;	/* enum pumice_access */
 	u8 ctx;		/* MMU context */
-	u8 os;		/* virtual GPU; strict_report() sets it */
+	u8 os;		/* virtual GPU; strict_report() sets it, but of an object */
 	bool lane_known;
 	u8 slot, wave, lane;	/* wave: number in the work-group */
 	u16 usc;	/* over all cores */
