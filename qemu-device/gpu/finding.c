@@ -43,10 +43,25 @@ void finding_complete(void *opaque, struct strict_finding *f)
 	struct pumice_gpu *gpu = opaque;
 
 	add_job(gpu, f);
-	if (f->kind != PUMICE_FINDING_UNMAPPED || f->ctx >= PUMICE_MMU_CONTEXTS)
+	if ((f->kind != PUMICE_FINDING_UNMAPPED && f->kind != PUMICE_FINDING_STALE_TRANSLATION) ||
+	    f->ctx >= PUMICE_MMU_CONTEXTS)
 		return;
 	f->invalidation = mmu_find_invalidation(&gpu->mmu, f->ctx, f->addr);
 	add_removed(gpu, mmu_catalogue(&gpu->mmu, f->ctx), f);
+}
+
+void finding_stale(void *opaque, const struct mmu_stale *use)
+{
+	struct pumice_gpu *gpu = opaque;
+	const struct strict_finding finding = {
+		.kind = PUMICE_FINDING_STALE_TRANSLATION,
+		.unit = (u8)use->unit,
+		.access = (u8)use->access,
+		.ctx = (u8)use->ctx,
+		.addr = use->addr,
+	};
+
+	strict_report(&gpu->strict, &finding);
 }
 
 /* pumice_gpu_places.h */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "finding.h"
 #include "gpu.h"
 #include "number.h"
 #include "preset.h"
@@ -160,6 +161,7 @@ static int set_strict(struct pumice_gpu *gpu, bool strict)
 		(void)usc_set_strict(gpu->usc[n], NULL);
 	owner_set(&gpu->owner, strict && !ret);
 	dropped_set(&gpu->dropped, strict && !ret);
+	mmu_set_stale(&gpu->mmu, strict && !ret ? finding_stale : NULL, gpu);
 	return ret;
 }
 

@@ -94,6 +94,7 @@ static void job_starts(struct gpu_master *m)
 	};
 
 	gpu_job_starts(m->gpu, where[m->number], done[m->number]);
+	mmu_job_begins(&m->gpu->mmu);
 	if (m->number != GPU_TDM && !master_status(m)->busy)
 		race_job_begin(m->gpu->strict.race, wave_master[m->number], m->job.tag);
 }

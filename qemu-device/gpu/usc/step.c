@@ -32,6 +32,8 @@ const struct usc_insn *usc_exec_stepped(struct exec *x, const struct usc_insn *i
 			usc_tally_begin(x, i, &tally);
 		if (detailed)
 			usc_requests_begin(x, i, &requests);
+		if (detailed && x->usc->strict)
+			usc_stale_begin(x, i, &requests);
 		if (x->usc->watch) {
 			usc_watch_begin(x, i, &watch);
 			usc_unset_begin(x, i, &watch, &unset);
