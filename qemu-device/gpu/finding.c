@@ -18,7 +18,7 @@ static void add_job(const struct pumice_gpu *gpu, struct strict_finding *f)
 {
 	enum pumice_wave_master master;
 
-	if (!f->code || f->usc >= gpu->uscs || f->slot >= PUMICE_USC_SLOTS)
+	if (f->job.tag || !f->code || f->usc >= gpu->uscs || f->slot >= PUMICE_USC_SLOTS)
 		return;
 	master = usc_slot_master(gpu->usc[f->usc], f->slot);
 	f->job.tag = trace_tag(&gpu->trace, trace_master_of(master));
@@ -48,20 +48,6 @@ void finding_complete(void *opaque, struct strict_finding *f)
 		return;
 	f->invalidation = mmu_find_invalidation(&gpu->mmu, f->ctx, f->addr);
 	add_removed(gpu, mmu_catalogue(&gpu->mmu, f->ctx), f);
-}
-
-void finding_stale(void *opaque, const struct mmu_stale *use)
-{
-	struct pumice_gpu *gpu = opaque;
-	const struct strict_finding finding = {
-		.kind = PUMICE_FINDING_STALE_TRANSLATION,
-		.unit = (u8)use->unit,
-		.access = (u8)use->access,
-		.ctx = (u8)use->ctx,
-		.addr = use->addr,
-	};
-
-	strict_report(&gpu->strict, &finding);
 }
 
 /* pumice_gpu_places.h */

@@ -11,7 +11,4 @@
  */
 void finding_complete(void *opaque, struct strict_finding *finding);
 
-/* struct mmu, stale; opaque: the GPU. Report the use of a stale TLB entry. */
-void finding_stale(void *opaque, const struct mmu_stale *use);
-
 #endif

@@ -15,6 +15,8 @@
 
 #include "inproc/inproc.h"
 #include "lines.h"
+#include "program.h"
+#include "pumice/pumice_capture.h"
 
 #define DEVICE		"inproc:cores=1,uscs=1,ram=64,threads=0,mode=strict"
 #define TEXT_BYTES	4096u
@@ -40,7 +42,7 @@ struct driver_error {
 	uint32_t omitted;	/* by the wrong driver, from the act of the host on */
 	const char *access;	/* instruction, with sh0 the buffer's address and r1 the offset */
 	uint32_t offset;	/* of the access */
-	bool unit;		/* the finding is of a unit, not of an instruction */
+	bool code;		/* the finding is of the program, not of an instruction */
 	void (*act)(struct fixture *f);
 	/* In a place %A is the address of the access. */
 	const char *finding, *place;
@@ -81,6 +83,20 @@ static void unmap_and_map(struct fixture *f)
 	replace_buffer(f);
 }
 
+/* Bind other memory with the program at its address. */
+static void move_program(struct fixture *f)
+{
+	const struct pumice_bind op = { .va = f->kernel->code_va, .size = PAGE, .bo = f->next.bo };
+
+	require(f, pumice_vm_peek(f->vm, op.va, f->next.cpu, PAGE), "program");
+	require(f, pumice_vm_bind(f->vm, &op, 1, NULL), "bind");
+}
+
+static void write_buffer(struct fixture *f)
+{
+	fill(&f->buffer, AFTER);
+}
+
 #define LOAD32	"global_load32 sig3, r7, [one], sh0 + r1\nsig_wait r2[0], sig3\n"
 #define SHARED	"shared_load sig3, sh4, sh0, 1\nsig_wait r2[0], sig3\nmov r7, [one], sh4\n"
 #define STORE32	"global_store32 sig3, [one], sh0 + r1, r9\nsig_wait r2[0], sig3\n"
@@ -112,11 +128,33 @@ static const struct driver_error errors[] = {
 			 "\"unmapped_by\":6,\"freed\":false,",
 	}, {
 		.name = "no_invalidation_of_the_mmu_before_a_copy",
-		.omitted = INPROC_OMIT_INVALIDATE, .access = SHARED, .unit = true,
+		.omitted = INPROC_OMIT_INVALIDATE, .access = SHARED,
 		.act = replace_buffer, .finding = "stale-translation",
 		.place = "\"unit\":\"usc-data\",\"access\":\"read\",\"va\":\"%A\","
-			 "\"label\":\"victim\",\"unmapped_by\":6,\"freed\":false,"
+			 "\"label\":\"victim\",\"unmapped_by\":6,\"freed\":false,",
+	}, {
+		.name = "program_moved_without_invalidation",
+		.omitted = INPROC_OMIT_INVALIDATE, .access = STORE32, .code = true,
+		.act = move_program, .finding = "stale-translation",
+		.place = "\"unit\":\"usc-code\",\"access\":\"exec\",\"va\":\"%A\","
+			 "\"label\":\"program 'program_moved_without_invalidation'\","
+			 "\"unmapped_by\":6,\"freed\":false,"
 			 "\"virtual_gpu\":0,\"context\":2,\"omitted\":\"no invalidation ",
+	}, {
+		.name = "no_invalidation_of_caches_at_the_start",
+		.omitted = INPROC_OMIT_START, .access = LOAD32, .offset = 8, .act = write_buffer,
+		.finding = "stale-read",
+		.place = "\"unit\":\"usc-data\",\"access\":\"read\",\"va\":\"%A\",",
+	}, {
+		.name = "invalidation_of_caches_of_cores_only",
+		.omitted = INPROC_OMIT_START_SYSTEM, .access = SHARED, .act = write_buffer,
+		.finding = "stale-read",
+		.place = "\"unit\":\"usc-data\",\"access\":\"read\",\"va\":\"%A\",",
+	}, {
+		.name = "no_clean_of_caches_at_the_end",
+		.omitted = INPROC_OMIT_END, .access = STORE32, .offset = 4, .act = write_buffer,
+		.finding = "unflushed-write",
+		.place = "\"unit\":\"usc-data\",\"access\":\"write\",\"va\":\"%A\",",
 	},
 };
 
@@ -243,11 +281,13 @@ static bool wrong_is_found(const struct driver_error *e, char *finding)
 	finding[0] = '\0';
 	snprintf(job, sizeof(job), "\"master\":\"cdm\",\"job_context\":%u,\"job\":2,",
 		 pumice_context_id(f.context));
-	expand(f.buffer.va + e->offset, e->place, place);
+	expand(e->code ? f.kernel->code_va : f.buffer.va + e->offset, e->place, place);
 	ok = !pumice_finding_get(f.dev, 0, finding, TEXT_BYTES) &&
 	     strict_is(finding, e->finding) && strict_has(finding, place);
-	if (!e->unit)
+	if (!e->code)
 		ok = ok && strict_has(finding, job) && strict_has(finding, ",\"source\":\"");
+	if (!e->code && strcmp(e->access, SHARED))
+		ok = ok && strict_has(finding, ",\"lane\":0,");
 	tear_down(&f);
 	return ok;
 }

@@ -537,7 +537,8 @@ static void verify(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx,
 {
 	if (mmu_uses_stale(mmu, tlb, ctx, va, access, unit))
 		mmu->stale(mmu->stale_opaque, &(struct mmu_stale){
-			.unit = unit, .access = access, .ctx = ctx, .addr = va });
+			.unit = unit, .access = access, .ctx = ctx, .usc = tlb->usc,
+			.addr = va });
 }
 
 u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va, u64 bytes,

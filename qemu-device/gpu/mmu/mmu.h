@@ -144,6 +144,7 @@ struct mmu_stale {
 	enum pumice_unit unit;
 	enum pumice_access access;
 	unsigned int ctx;
+	u32 usc;	/* as in struct mmu_request */
 	u64 addr;
 };
 

@@ -346,6 +346,9 @@ struct inproc_shared {
 #define INPROC_OMIT_INVALIDATE		(1u << 0)	/* of the MMU after a change of mappings */
 #define INPROC_OMIT_LATER_PAGES		(1u << 1)	/* of it all pages but the first */
 #define INPROC_OMIT_OWN_CONTEXT		(1u << 2)	/* it is of another VM */
+#define INPROC_OMIT_START		(1u << 3)	/* of caches at the start of a job */
+#define INPROC_OMIT_START_SYSTEM	(1u << 4)	/* the same, of the SLC */
+#define INPROC_OMIT_END			(1u << 5)	/* the clean of caches at its end */
 
 struct inproc_device {
 	struct pumice_device base;
