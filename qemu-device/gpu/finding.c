@@ -18,7 +18,7 @@ static void add_job(const struct pumice_gpu *gpu, struct strict_finding *f)
 {
 	enum pumice_wave_master master;
 
-	if (!f->code || f->usc >= gpu->uscs || f->slot >= PUMICE_USC_SLOTS)
+	if (f->job.tag || !f->code || f->usc >= gpu->uscs || f->slot >= PUMICE_USC_SLOTS)
 		return;
 	master = usc_slot_master(gpu->usc[f->usc], f->slot);
 	f->job.tag = trace_tag(&gpu->trace, trace_master_of(master));
@@ -43,7 +43,8 @@ void finding_complete(void *opaque, struct strict_finding *f)
 	struct pumice_gpu *gpu = opaque;
 
 	add_job(gpu, f);
-	if (f->kind != PUMICE_FINDING_UNMAPPED || f->ctx >= PUMICE_MMU_CONTEXTS)
+	if ((f->kind != PUMICE_FINDING_UNMAPPED && f->kind != PUMICE_FINDING_STALE_TRANSLATION) ||
+	    f->ctx >= PUMICE_MMU_CONTEXTS)
 		return;
 	f->invalidation = mmu_find_invalidation(&gpu->mmu, f->ctx, f->addr);
 	add_removed(gpu, mmu_catalogue(&gpu->mmu, f->ctx), f);

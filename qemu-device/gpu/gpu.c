@@ -11,11 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coherence.h"
 #include "finding.h"
 #include "lock.h"
 #include "preset.h"
 #include "pumice_names.h"
 #include "regs/regs.h"
+#include "strict/lines.h"
 
 /* Limits of one step; each is about WORKERS_QUANTUM_NS or less. */
 #define CDM_BUDGET	64u	/* commands or work-groups */
@@ -289,6 +291,8 @@ static void cdm_ended(void *opaque, enum dm_end end)
 	gpu_trace(gpu, PUMICE_TRACE_CDM_END, s->fault.fault, s->done,
 		  end == DM_SWITCHED);
 	race_job_end(gpu->strict.race, PUMICE_WAVE_MASTER_CDM);
+	if (end != DM_SWITCHED)
+		coherence_compute_ends(gpu);
 	if (end == DM_FAULT)
 		gpu_log_fault(gpu, "compute", &s->fault);
 	gpu_raise_end(gpu, PUMICE_INJECT_WHERE_CDM, event[end]);
@@ -357,6 +361,7 @@ static void fw_asleep(void *opaque)
 
 	if (gpu->dropped.on)
 		dropped_sleep(&gpu->dropped, fwctl_pending(gpu->fw), fwctl_enabled(gpu->fw));
+	coherence_asleep(gpu);
 }
 
 static const struct fwctl_ops fwctl_ops = {
@@ -814,6 +819,7 @@ static void reset_locked(struct pumice_gpu *gpu)
 	mmu_reset(&gpu->mmu);
 	if (gpu->hierarchy)
 		hierarchy_reset(gpu->hierarchy);
+	lines_reset(gpu->strict.lines);
 	memset(&gpu->counts, 0, sizeof(gpu->counts));
 	trace_reset(&gpu->trace);
 	gpu_set_detail(gpu, false);

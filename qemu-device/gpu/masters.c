@@ -5,6 +5,7 @@
  */
 #include "masters.h"
 
+#include "coherence.h"
 #include "core/core.h"
 #include "gpu.h"
 #include "pumice_names.h"
@@ -66,6 +67,8 @@ static void ended(void *opaque, enum dm_end end)
 
 	if (end != DM_MEMORY && m->number != GPU_TDM)
 		race_job_end(m->gpu->strict.race, wave_master[m->number]);
+	if (end != DM_MEMORY && !(m->number == GPU_PDM && m->job.partial))
+		coherence_job_ends(m);
 	if (end == DM_DONE && m->number == GPU_PDM && m->job.partial)
 		m->gpu->partials++;
 	trace_end(m, end);

@@ -5,11 +5,13 @@
 #include <errno.h>
 #include <string.h>
 
+#include "coherence.h"
 #include "gpu.h"
 #include "number.h"
 #include "preset.h"
 #include "pumice_format_table.h"
 #include "pumice_names.h"
+#include "strict/lines.h"
 
 #define REQUEST_BYTES (1u << 16)	/* the most of one request to the hierarchy */
 
@@ -51,7 +53,7 @@ static u32 client_of(const struct mmu_request *r)
 /* struct mmu: a request of a unit. */
 static void request(void *opaque, const struct mmu_request *r)
 {
-	const struct pumice_gpu *gpu = opaque;
+	struct pumice_gpu *gpu = opaque;
 	const u32 client = client_of(r);
 	const bool direct = client < PUMICE_MEM_CLIENT_COUNT &&
 			    pumice_client_table[client].path == PUMICE_MEM_PATH_DIRECT;
@@ -72,6 +74,7 @@ static void request(void *opaque, const struct mmu_request *r)
 		if (!hierarchy_request(gpu->hierarchy, &out))
 			return;
 	}
+	coherence_request(gpu, r, client);
 }
 
 static enum hierarchy_scope reach_of(enum pumice_mem_scope scope)
@@ -89,7 +92,7 @@ static enum hierarchy_scope reach_of(enum pumice_mem_scope scope)
 /* struct mmu: an operation on caches. One of all USCs is on those of each of them. */
 static void cache_op(void *opaque, const struct mmu_cache_op *op)
 {
-	const struct pumice_gpu *gpu = opaque;
+	struct pumice_gpu *gpu = opaque;
 	const enum hierarchy_scope scope = reach_of(op->scope);
 	const struct cache_range range = {
 		.ctx = op->ctx == MMU_ALL_CONTEXTS ? CACHE_ANY_CTX :
@@ -104,6 +107,7 @@ static void cache_op(void *opaque, const struct mmu_cache_op *op)
 	/* A data master: a command that has waited for the work before it. */
 	if (op->usc == MMU_ALL_USCS && op->ctx < PUMICE_MMU_CONTEXTS)
 		race_job_orders(gpu->strict.race, op->ctx);
+	coherence_operate(gpu, op);
 	for (; usc < end; usc++) {
 		switch (op->kind) {
 		case MMU_CACHE_FENCE:
@@ -148,11 +152,14 @@ static int set_hierarchy(struct pumice_gpu *gpu, bool detailed)
 static int set_strict(struct pumice_gpu *gpu, bool strict)
 {
 	struct race *race = strict ? race_create() : NULL;
-	int ret = strict && !race ? -ENOMEM : 0;
+	struct lines *lines = strict ? lines_create(&gpu->mmu) : NULL;
+	int ret = strict && (!race || !lines) ? -ENOMEM : 0;
 	u32 n;
 
 	race_destroy(gpu->strict.race);
+	lines_destroy(gpu->strict.lines);
 	gpu->strict.race = race;
+	gpu->strict.lines = lines;
 	for (n = 0; n < gpu->uscs && !ret; n++)
 		ret = usc_set_strict(gpu->usc[n], strict ? &gpu->strict : NULL);
 	/* Out of memory for one of them: the others report errors no longer, and need less. */
@@ -160,6 +167,7 @@ static int set_strict(struct pumice_gpu *gpu, bool strict)
 		(void)usc_set_strict(gpu->usc[n], NULL);
 	owner_set(&gpu->owner, strict && !ret);
 	dropped_set(&gpu->dropped, strict && !ret);
+	mmu_set_stale(&gpu->mmu, strict && !ret ? coherence_stale : NULL, gpu);
 	return ret;
 }
 

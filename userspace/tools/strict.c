@@ -108,6 +108,14 @@ static void print_owners(const char *line, const char *other)
 	print_page(other);
 }
 
+/* Print the place of a finding of a unit's access that is of no instruction, and its history. */
+static void print_unit(const char *line)
+{
+	print_member(line, "\"unit\":", "\n   at  unit ");
+	print_member(line, "\"context\":", ", context ");
+	print_history(line);
+}
+
 /* Print the last members of a finding. */
 static void print_end(const char *line)
 {
@@ -135,7 +143,11 @@ static void print_finding(const char *line, unsigned int number)
 	print_member(line, "\"end\":", ", which ends at ");
 	print_member(line, "\"signal\":", ", signal sig");
 	if (!get(line, "\"program\":", value)) {
-		print_owners(line, other);
+		if (get(line, "\"page\":", value) || get(line, "\"object\":", value) ||
+		    get(line, "\"event\":", value))
+			print_owners(line, other);
+		else
+			print_unit(line);
 		print_end(line);
 		return;
 	}

@@ -18,7 +18,7 @@
  * hierarchy_drain(), and by every function that reads or changes the state otherwise.
  *
  * Place of strict mode: config.in_order, by which a request is complete when hierarchy_request()
- * returns; data of lines are added to the levels. Place of a mode that counts cycles: bif.h and
+ * returns; data of lines are in strict/lines.h. Place of a mode that counts cycles: bif.h and
  * slc.h, whose steps are cycles.
  *
  * Locking: one mutex, a leaf; every function acquires it. Deterministic if the order of calls is.

@@ -308,10 +308,12 @@ static enum pumice_fault access_fault(u32 perms, enum pumice_access access, enum
 					      PUMICE_FAULT_MMU_READ_ONLY;
 }
 
-static enum pumice_fault walk(const struct mmu *mmu, unsigned int ctx, u64 va,
-			      enum pumice_access access, enum pumice_unit unit, struct walk *out)
+/* As walk(), for the permissions of a unit; requester: the same, or NONE. */
+static enum pumice_fault walk_for(const struct mmu *mmu, unsigned int ctx, u64 va,
+				  enum pumice_access access, enum pumice_unit unit,
+				  enum pumice_unit requester, struct walk *out)
 {
-	struct request r = { .ctx = ctx, .va = va, .unit = unit };
+	struct request r = { .ctx = ctx, .va = va, .unit = requester };
 	const u64 reg = context_reg(mmu, ctx, va, &r.os);
 	enum pumice_fault fault;
 	unsigned int shift;
@@ -326,6 +328,12 @@ static enum pumice_fault walk(const struct mmu *mmu, unsigned int ctx, u64 va,
 		return fault;
 	return out->perms & access_perms(access, unit) ? PUMICE_FAULT_NONE :
 							access_fault(out->perms, access, unit);
+}
+
+static enum pumice_fault walk(const struct mmu *mmu, unsigned int ctx, u64 va,
+			      enum pumice_access access, enum pumice_unit unit, struct walk *out)
+{
+	return walk_for(mmu, ctx, va, access, unit, unit, out);
 }
 
 /* Set the host memory of a null page for this kind of access. */
@@ -474,6 +482,65 @@ void mmu_pass_request(const struct mmu *mmu, const struct mmu_tlb *tlb, unsigned
 	});
 }
 
+/* Return the bits of an entry's permissions that number the job which begins or runs. */
+static u32 job_bits(const struct mmu *mmu)
+{
+	return atomic_load_explicit(&mmu->jobs, memory_order_relaxed) << MMU_TLB_JOB;
+}
+
+/* Mode strict: return whether an entry was used in this job before. */
+static bool is_verified(const struct mmu *mmu, const struct mmu_tlb_entry *e)
+{
+	return (e->perms ^ job_bits(mmu)) >> MMU_TLB_JOB == 0;
+}
+
+/*
+ * Compare an entry that permits an access with the tables, without requests. Returns whether the
+ * access is wrong; *same becomes whether every other access by the entry would be right, too.
+ */
+static bool is_stale(const struct mmu *mmu, struct mmu_tlb *tlb, const struct mmu_tlb_entry *e,
+		     const struct mmu_stale *use, bool *same)
+{
+	const u32 perms = e->perms >> MMU_TLB_DETAILED & ((1u << MMU_TLB_DETAILED) - 1);
+	struct walk found;
+
+	*same = false;
+	if (walk_for(mmu, use->ctx, use->addr, use->access, use->unit, PUMICE_UNIT_NONE, &found))
+		return true;
+	if (!found.host)
+		use_null_page(tlb, use->access, &found);
+	*same = !(perms & ~found.perms);
+	return found.host != e->host;
+}
+
+bool mmu_uses_stale(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va,
+		    enum pumice_access access, enum pumice_unit unit)
+{
+	const struct mmu_stale use = { .unit = unit, .access = access, .ctx = ctx, .addr = va };
+	const u32 perms = access_perms(access, unit) << MMU_TLB_DETAILED, job = job_bits(mmu);
+	struct mmu_tlb_entry *e = mmu_tlb_entry(tlb, va);
+	bool stale, same;
+
+	if (va >> PUMICE_MMU_VA_BITS || !mmu_tlb_find(mmu, tlb, ctx, va, perms) ||
+	    is_verified(mmu, e))
+		return false;
+	stale = is_stale(mmu, tlb, e, &use, &same);
+	if (stale || same)
+		e->perms = (e->perms & ((1u << MMU_TLB_JOB) - 1)) | job;
+	/* Entries that a fault was injected into never were those of the tables. */
+	return stale && !(mmu->inject && inject_hits(mmu->inject, PUMICE_INJECT_KIND_PAGE_TABLE));
+}
+
+/* Mode strict: report the use of an entry, if it is stale. */
+static void verify(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va,
+		   enum pumice_access access, enum pumice_unit unit)
+{
+	if (mmu_uses_stale(mmu, tlb, ctx, va, access, unit))
+		mmu->stale(mmu->stale_opaque, &(struct mmu_stale){
+			.unit = unit, .access = access, .ctx = ctx, .usc = tlb->usc,
+			.addr = va });
+}
+
 u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va, u64 bytes,
 		  enum pumice_access access, enum pumice_unit source, struct gpu_fault *fault)
 {
@@ -489,6 +556,8 @@ u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va
 		host = mmu_tlb_find(mmu, tlb, ctx, va, access_perms(access, unit) << detailed);
 		if (host) {
 			tlb->hits++;
+			if (detailed && mmu->stale && !is_verified(mmu, e))
+				verify(mmu, tlb, ctx, va, access, unit);
 			if (bytes)
 				mmu_request(mmu, tlb, ctx, va, bytes, access, source);
 			return host;
@@ -520,6 +589,8 @@ u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va
 	e->gen = gen;
 	e->host = found.host;
 	e->perms = found.perms << detailed;
+	if (detailed && mmu->stale)
+		e->perms |= job_bits(mmu);
 	e->shift = found.shift;
 	if (tlb->far)
 		fill_far(tlb, ctx, va, e, &found);
@@ -679,6 +750,19 @@ void mmu_set_cache_op(struct mmu *mmu, void (*cache_op)(void *opaque,
 {
 	mmu->cache_op = cache_op;
 	mmu->cache_op_opaque = opaque;
+}
+
+void mmu_set_stale(struct mmu *mmu, void (*stale)(void *opaque, const struct mmu_stale *use),
+		   void *opaque)
+{
+	mmu->stale = stale;
+	mmu->stale_opaque = opaque;
+}
+
+void mmu_job_begins(struct mmu *mmu)
+{
+	if (mmu->stale)
+		atomic_fetch_add_explicit(&mmu->jobs, 1, memory_order_relaxed);
 }
 
 void mmu_invalidate_all(struct mmu *mmu)

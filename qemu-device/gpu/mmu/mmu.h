@@ -58,6 +58,8 @@ struct mmu_request;
 #define MMU_TLB_PM_WRITE 16u
 #define MMU_TLB_COHERENT 32u	/* no permission: caches of the GPU keep nothing of the page */
 #define MMU_TLB_DETAILED 8u
+/* From this bit of perms on, mode strict: number of the job that has used it, modulo 2^16. */
+#define MMU_TLB_JOB	16u
 
 struct mmu_tlb_entry {
 	u64 tag;	/* mmu_tlb_tag(), or mmu_tlb_page_tag() in the second level; 0: none */
@@ -137,6 +139,15 @@ struct mmu_cache_op {
 	u64 first, last;	/* addresses */
 };
 
+/* Mode strict: a use of a TLB entry whose translation the tables have no longer. */
+struct mmu_stale {
+	enum pumice_unit unit;
+	enum pumice_access access;
+	unsigned int ctx;
+	u32 usc;	/* as in struct mmu_request */
+	u64 addr;
+};
+
 /* Drop the entries of a TLB and its counts; levels and place stay. No access is under way. */
 void mmu_tlb_reset(struct mmu_tlb *tlb);
 
@@ -178,6 +189,14 @@ struct mmu {
 	/* The same for operations on its caches: mmu_set_cache_op(). */
 	void (*cache_op)(void *opaque, const struct mmu_cache_op *op);
 	void *cache_op_opaque;
+
+	/*
+	 * Mode strict: called for the first use of a stale TLB entry in a job, in the thread of the
+	 * unit; NULL in other modes. Changes only while no unit runs, by mmu_set_stale().
+	 */
+	void (*stale)(void *opaque, const struct mmu_stale *use);
+	void *stale_opaque;
+	_Atomic u32 jobs;	/* that have begun, in mode strict */
 
 	/* Called for walks and faults, in the thread of the request; constant, may be NULL. */
 	void (*event)(void *opaque, enum pumice_trace_kind kind, unsigned int ctx, u64 arg0,
@@ -346,6 +365,26 @@ void mmu_set_request(struct mmu *mmu, void (*request)(void *opaque,
 void mmu_set_cache_op(struct mmu *mmu, void (*cache_op)(void *opaque,
 							const struct mmu_cache_op *op),
 		      void *opaque);
+
+/*
+ * Set the function that uses of stale TLB entries are reported to, or NULL for other modes than
+ * strict. While no unit runs; mmu_set_request() follows.
+ */
+void mmu_set_stale(struct mmu *mmu, void (*stale)(void *opaque, const struct mmu_stale *use),
+		   void *opaque);
+
+/*
+ * A job begins: entries of TLBs are compared with the tables when they are used next. A change of
+ * tables while a job uses them is an error of its user, which the invalidation makes visible.
+ */
+void mmu_job_begins(struct mmu *mmu);
+
+/*
+ * Mode strict, before an access: return whether it is the first use of a stale TLB entry in this
+ * job. mmu_translate() does not report it again.
+ */
+bool mmu_uses_stale(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va,
+		    enum pumice_access access, enum pumice_unit unit);
 
 /* Pass an operation on caches to the memory hierarchy, in detailed modes. */
 static inline void mmu_cache_op(const struct mmu *mmu, const struct mmu_cache_op *op)

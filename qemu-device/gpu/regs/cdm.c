@@ -2,6 +2,7 @@
 /*
  * Registers of unit CDM, and of unit DBG, which mirrors them for the host.
  */
+#include "../coherence.h"
 #include "units.h"
 
 REG_READ(reg_cdm_stream)
@@ -62,6 +63,7 @@ static void start(struct pumice_gpu *gpu, bool resume)
 	bool started;
 
 	gpu_job_starts(gpu, PUMICE_INJECT_WHERE_CDM, PUMICE_IC_PENDING__CDM_DONE__MASK);
+	coherence_job_begins(gpu, job->ctx);
 	if (!cdm_status(gpu->cdm)->busy)
 		race_job_begin(gpu->strict.race, PUMICE_WAVE_MASTER_CDM, job->tag);
 	started = resume ? cdm_resume(gpu->cdm, job) : cdm_start(gpu->cdm, job);
@@ -85,13 +87,20 @@ REG_WRITE(reg_cdm_ctrl)
 	return REG_DONE;
 }
 
+/* The firmware reads the status: it handles the end of the job. */
+static void handled(struct pumice_gpu *gpu)
+{
+	dropped_read(&gpu->dropped, PUMICE_UNIT_CDM);
+	coherence_job_handled(gpu, PUMICE_UNIT_CDM);
+}
+
 /* Both status registers have the same fields. */
 REG_READ(reg_cdm_status)
 {
 	const struct dm_status *s = cdm_status(gpu->cdm);
 
 	if (at->bus == PUMICE_REG_BUS_FW)
-		dropped_read(&gpu->dropped, PUMICE_UNIT_CDM);
+		handled(gpu);
 	return PUMICE_FIELD_PREP(PUMICE_CDM_STATUS__BUSY, s->busy) |
 	       PUMICE_FIELD_PREP(PUMICE_CDM_STATUS__FAULT, s->fault.fault) |
 	       PUMICE_FIELD_PREP(PUMICE_CDM_STATUS__UNIT, s->fault.unit) |

@@ -3,6 +3,7 @@
  * Registers of units VDM, PDM, TDM and RDM, which have the same fields at the same offsets, of
  * unit PM, and their mirrors in unit DBG.
  */
+#include "../coherence.h"
 #include "units.h"
 
 /* Return the data master of a register. */
@@ -94,6 +95,7 @@ static void job_starts(struct gpu_master *m)
 	};
 
 	gpu_job_starts(m->gpu, where[m->number], done[m->number]);
+	coherence_job_begins(m->gpu, m->job.ctx);
 	if (m->number != GPU_TDM && !master_status(m)->busy)
 		race_job_begin(m->gpu->strict.race, wave_master[m->number], m->job.tag);
 }
@@ -205,6 +207,7 @@ REG_READ(reg_master_status)
 	const struct gpu_master *m = master_of(gpu, at);
 
 	dropped_read(&gpu->dropped, unit_of(m));
+	coherence_job_handled(gpu, unit_of(m));
 	return status_bits(m);
 }
 

@@ -22,8 +22,8 @@
  * for the one whose request misses, write-backs for the last one that wrote to the line.
  *
  * Place of further modes: a step is a cycle of the SLC's clock for a mode that counts these, which
- * replaces SLC_MISS_STEPS by the time of the memory. Strict mode adds the data of lines, by the
- * entry numbers of cache.h.
+ * replaces SLC_MISS_STEPS by the time of the memory. Data of lines are those of strict/lines.h,
+ * which does not depend on the sizes here.
  *
  * Locking: none; the caller has a lock. Everything is deterministic.
  *

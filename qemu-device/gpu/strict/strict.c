@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "faults.h"
+#include "lines.h"
 #include "pumice_formats.h"
 #include "pumice_names.h"
 #include "race.h"
@@ -25,6 +26,7 @@ void strict_init(struct strict *strict, const struct mmu *mmu, strict_notify_fn 
 void strict_destroy(struct strict *strict)
 {
 	race_destroy(strict->race);
+	lines_destroy(strict->lines);
 	places_destroy(&strict->places);
 	pthread_mutex_destroy(&strict->lock);
 }
@@ -72,7 +74,9 @@ static u8 os_of(const struct mmu *mmu, const struct strict_finding *f)
 /* Return whether an error exists only because the memory of the virtual GPU is disabled. */
 static bool is_of_disabled(const struct mmu *mmu, const struct strict_finding *f)
 {
-	return f->os && f->kind == PUMICE_FINDING_UNMAPPED &&
+	return f->os &&
+	       (f->kind == PUMICE_FINDING_UNMAPPED ||
+		f->kind == PUMICE_FINDING_STALE_TRANSLATION) &&
 	       !(atomic_load(&mmu->part[f->os]) & PUMICE_OS_CATALOGUE__ENABLE__MASK);
 }
 
@@ -328,6 +332,9 @@ static void put_place(struct text *t, const struct strict_finding *f)
 	case PUMICE_FINDING_PAGE_FREED_TWICE:
 	case PUMICE_FINDING_PAGE_FREED_BY_OTHER:
 	case PUMICE_FINDING_PAGE_AFTER_FREE:
+	case PUMICE_FINDING_STALE_TRANSLATION:
+	case PUMICE_FINDING_STALE_READ:
+	case PUMICE_FINDING_UNFLUSHED_WRITE:
 		put(t, ",\"va\":\"0x%llx\"", (unsigned long long)f->addr);
 		put_buffer(t, f);
 		break;
@@ -387,6 +394,14 @@ static const char *omission(const struct strict_finding *f)
 		return "no write of the slot that is visible before the write index, and the kick";
 	case PUMICE_FINDING_CCB_OVERRUN:
 		return "no wait of the host until the firmware has read the slot";
+	case PUMICE_FINDING_STALE_TRANSLATION:
+		return f->buffer.unmapped ?
+			       "no invalidation of the MMU between the end of the mapping and this job" :
+			       "no invalidation of the MMU between the change of its tables and this job";
+	case PUMICE_FINDING_STALE_READ:
+		return "no invalidation of the caches between the write of memory and this job";
+	case PUMICE_FINDING_UNFLUSHED_WRITE:
+		return "no clean of the caches between this write and the end of the job";
 	case PUMICE_FINDING_UPDATE_REUSED:
 		return "no value, or no object, of its own for this update";
 	default:
@@ -507,7 +522,7 @@ void strict_describe(const struct strict_finding *f, char *text)
 		put_page(&t, &f->page);
 	else if (f->object.known)
 		put_object(&t, f->kind, &f->object);
-	else
+	else if (f->code)
 		put_program(&t, f);
 	put(&t, ",\"omitted\":\"%s\",\"times\":%u}", omission(f), f->times);
 }

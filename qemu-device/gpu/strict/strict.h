@@ -24,6 +24,7 @@
 #include "pumice_regs.h"
 #include "pumice_types.h"
 
+struct lines;
 struct race;
 
 #define STRICT_FINDINGS 256u
@@ -131,6 +132,7 @@ typedef void strict_notify_fn(void *opaque, const char *text);
 
 struct strict {
 	struct race *race;	/* NULL in other modes; changes only while no unit runs */
+	struct lines *lines;	/* the same */
 	const struct mmu *mmu;	/* its contexts belong to virtual GPUs; or NULL: all to 0 */
 	strict_notify_fn *notify;	/* or NULL */
 	/*

@@ -26,6 +26,8 @@
 #include <string.h>
 
 #include "../levels/levels.h"
+#include "../strict/lines.h"
+#include "../strict/strict.h"
 #include "../tag/tag.h"
 #include "gfx.h"
 #include "state.h"
@@ -266,6 +268,13 @@ static inline void exec_request(const struct exec *x, u64 va, u64 bytes, bool st
 {
 	mmu_request(x->usc->config.mmu, &x->usc->tlb, x->ctx, va, bytes,
 		    store ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ, source);
+}
+
+/* Mode strict: bytes whose request was made before are in memory now. */
+static inline void exec_stored(const struct exec *x, u64 va, u64 bytes)
+{
+	if (x->usc->strict)
+		lines_write(x->usc->strict->lines, x->ctx, va, bytes, NULL);
 }
 
 /* Report a fault of instruction i itself. */

@@ -65,6 +65,7 @@ bool usc_copy_store(struct exec *x, const u32 *chip, u64 va, u32 words)
 		if (!host)
 			return false;
 		copy_words(host, chip, part);
+		exec_stored(x, va, part * 4u);
 		chip += part;
 		va += part * 4u;
 		words -= part;

@@ -139,6 +139,7 @@ static void store_record(struct exec *x, const struct late_store_record *s)
 			exec_fault_lane(x, lanes);
 			return;
 		}
+		exec_stored(x, s->va[__builtin_ctz(lanes)], s->bytes);
 	}
 }
 

@@ -41,6 +41,8 @@ void usc_requests_end(const struct exec *x, const struct usc_requests *r)
 	for (left = r->lanes; left; left &= left - 1) {
 		const u32 lane = (u32)__builtin_ctz(left);
 
+		x->usc->stepped_lane = lane;
 		exec_request(x, r->va[lane], r->bytes, r->store, source);
 	}
+	x->usc->stepped_lane = PUMICE_LANES;
 }

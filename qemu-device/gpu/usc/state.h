@@ -8,6 +8,8 @@
 #ifndef PUMICE_GPU_USC_STATE_H
 #define PUMICE_GPU_USC_STATE_H
 
+struct exec;
+
 #include "late.h"
 #include "perf.h"
 #include "program.h"
@@ -104,6 +106,10 @@ struct usc {
 	enum usc_late_mode late_chosen;	/* by the configuration, for other modes than strict */
 	struct strict *strict;	/* receives findings; NULL: not mode strict */
 	struct usc_watch *watch;	/* the same */
+	/* Mode strict: the wave and the instruction that runs, and its lane or LANES; or NULL. */
+	const struct exec *stepped;
+	const struct usc_insn *stepped_at;
+	u32 stepped_lane;
 	struct usc_unset *unset;	/* the same */
 
 	/* Shared with the PDS: bit g is group g. */

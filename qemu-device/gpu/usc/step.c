@@ -6,6 +6,8 @@
  */
 #include "step.h"
 
+#include "../strict/lines.h"
+
 /* Return whether the instruction that was just run is complete: not deferred, and no fault. */
 static bool is_complete(const struct exec *x)
 {
@@ -13,7 +15,22 @@ static bool is_complete(const struct exec *x)
 	       x->exit != USC_EXIT_SLOT && x->exit != USC_EXIT_COPY;
 }
 
-const struct usc_insn *usc_exec_stepped(struct exec *x, const struct usc_insn *i)
+void usc_get_place(const struct usc *usc, struct lines_writer *place)
+{
+	const struct exec *x = usc->stepped;
+
+	if (!x)
+		return;
+	place->slot = x->wave->slot;
+	place->wave = x->wave->in_group;
+	place->lane_known = usc->stepped_lane < PUMICE_LANES;
+	place->lane = (u8)usc->stepped_lane;
+	place->usc = (u16)usc->config.number;
+	place->pc = (u32)(usc->stepped_at - x->program->insn);
+	place->code = x->code_addr;
+}
+
+static const struct usc_insn *run(struct exec *x, const struct usc_insn *i)
 {
 	const bool detailed = mmu_is_detailed(x->usc->config.mmu);
 	bool going = (uintptr_t)i < (uintptr_t)x->limit;
@@ -26,12 +43,15 @@ const struct usc_insn *usc_exec_stepped(struct exec *x, const struct usc_insn *i
 		struct usc_unset_step unset;
 		struct usc_tally tally;
 
+		x->usc->stepped_at = i;
 		if (x->usc->late && !usc_late_begin(x, i, &late))
 			return i;
 		if (x->detail)
 			usc_tally_begin(x, i, &tally);
 		if (detailed)
 			usc_requests_begin(x, i, &requests);
+		if (detailed && x->usc->strict)
+			usc_stale_begin(x, i, &requests);
 		if (x->usc->watch) {
 			usc_watch_begin(x, i, &watch);
 			usc_unset_begin(x, i, &watch, &unset);
@@ -61,4 +81,17 @@ const struct usc_insn *usc_exec_stepped(struct exec *x, const struct usc_insn *i
 			return at;
 	}
 	return i;
+}
+
+const struct usc_insn *usc_exec_stepped(struct exec *x, const struct usc_insn *i)
+{
+	const struct usc_insn *next;
+
+	if (!x->usc->strict)
+		return run(x, i);
+	x->usc->stepped = x;
+	x->usc->stepped_lane = PUMICE_LANES;
+	next = run(x, i);
+	x->usc->stepped = NULL;
+	return next;
 }

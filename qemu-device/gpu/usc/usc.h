@@ -22,6 +22,7 @@
 #define USC_MAX_WAVES (PUMICE_TASK_INSTANCES / PUMICE_LANES)	/* of one task */
 #define USC_ROW_WORDS PUMICE_LANES	/* unified store row: one register of one wave */
 
+struct lines_writer;
 struct strict;
 struct tag;
 struct usc;
@@ -169,6 +170,12 @@ u64 usc_tag_reads(const struct usc *usc, enum pumice_wave_master master);
 
 /* Return the data master of the task in a slot; in the thread that steps. */
 enum pumice_wave_master usc_slot_master(const struct usc *usc, unsigned int slot);
+
+/*
+ * Mode strict, in the thread that steps: set the place of the instruction that runs, if one does;
+ * the unit remains.
+ */
+void usc_get_place(const struct usc *usc, struct lines_writer *place);
 
 /* State of one wave in flight, for a debugger. */
 struct usc_wave_info {

@@ -342,6 +342,14 @@ struct inproc_shared {
 	struct inproc_device *device[PUMICE_OS_COUNT];	/* by number; NULL if not open */
 };
 
+/* Steps of a driver that are left out, for tests of mode strict: struct inproc_device, omitted. */
+#define INPROC_OMIT_INVALIDATE		(1u << 0)	/* of the MMU after a change of mappings */
+#define INPROC_OMIT_LATER_PAGES		(1u << 1)	/* of it all pages but the first */
+#define INPROC_OMIT_OWN_CONTEXT		(1u << 2)	/* it is of another VM */
+#define INPROC_OMIT_START		(1u << 3)	/* of caches at the start of a job */
+#define INPROC_OMIT_START_SYSTEM	(1u << 4)	/* the same, of the SLC */
+#define INPROC_OMIT_END			(1u << 5)	/* the clean of caches at its end */
+
 struct inproc_device {
 	struct pumice_device base;
 	struct pumice_gpu *gpu;
@@ -356,6 +364,7 @@ struct inproc_device {
 	u32 pds_shares;			/* the same */
 	u32 dms_policy;			/* of struct fwif_boot */
 	u32 job_timeout_ms;		/* 0: none */
+	u32 omitted;			/* INPROC_OMIT_*: errors that tests seed; or 0 */
 	pthread_mutex_t lock;
 
 	/* ram.c */

@@ -158,11 +158,18 @@ static void put_pad(struct inproc_context *c, u32 bytes)
 /* Return the operations on caches of a job, FWIF_CACHES_*. */
 static u32 caches_of(const struct inproc_context *c)
 {
+	const struct inproc_device *d = inproc_device(c->base.dev);
 	struct inproc_vm *vm = (struct inproc_vm *)c->base.vm;
+	u32 caches = pumice_cccb_caches(c->shared->context.dm, d->fw->boot.fw_version, vm->cached);
 
 	vm->cacheless_job |= !vm->cached;
-	return pumice_cccb_caches(c->shared->context.dm,
-				  inproc_device(c->base.dev)->fw->boot.fw_version, vm->cached);
+	if (d->omitted & INPROC_OMIT_START)
+		caches &= ~(FWIF_CACHES_START_CORES | FWIF_CACHES_START_SYSTEM);
+	if (d->omitted & INPROC_OMIT_START_SYSTEM)
+		caches &= ~FWIF_CACHES_START_SYSTEM;
+	if (d->omitted & INPROC_OMIT_END)
+		caches &= ~FWIF_CACHES_END;
+	return caches;
 }
 
 static void put_present(struct inproc_context *c, const struct pumice_gfx_job *job, u32 seqno,

@@ -88,6 +88,26 @@ void vm_note_memory(struct inproc_vm *vm, const struct pumice_bind *op,
 		vm->cached = true;
 }
 
+/* Have the TLBs and the caches invalidated after a change of mappings. */
+static int invalidate(struct inproc_device *d, const struct inproc_vm *vm, u64 va, u64 size)
+{
+	struct fwif_kccb_cmd cmd = {
+		.type = FWIF_KCCB_MMU_INVALIDATE,
+		.catalogue = vm->space.tables.catalogue,
+		.start = va,
+		.end = va + size - 1,
+	};
+	const struct inproc_vm *other = d->vms == vm ? vm->next : d->vms;
+
+	if (d->omitted & INPROC_OMIT_INVALIDATE)
+		return 0;
+	if (d->omitted & INPROC_OMIT_LATER_PAGES)
+		cmd.end = va + PAGE_BYTES - 1;
+	if (d->omitted & INPROC_OMIT_OWN_CONTEXT && other)
+		cmd.catalogue = other->space.tables.catalogue;
+	return fw_call(d, &cmd);
+}
+
 int vm_bind_one(struct inproc_device *d, struct inproc_vm *vm, const struct pumice_bind *op,
 		struct memory *memory)
 {
@@ -96,12 +116,6 @@ int vm_bind_one(struct inproc_device *d, struct inproc_vm *vm, const struct pumi
 	bool all = op->flags & PUMICE_BIND_UNMAP_ALL;
 	u64 va = all ? d->base.info.va_start : op->va;
 	u64 size = all ? PUMICE_HEAPS_END - va : op->size;
-	const struct fwif_kccb_cmd invalidate = {
-		.type = FWIF_KCCB_MMU_INVALIDATE,
-		.catalogue = vm->space.tables.catalogue,
-		.start = va,
-		.end = va + size - 1,
-	};
 	struct space_change change;
 	int err;
 
@@ -110,7 +124,7 @@ int vm_bind_one(struct inproc_device *d, struct inproc_vm *vm, const struct pumi
 	if (space_change(d, &vm->space, va, size, map ? &m : NULL, &change))
 		return fail(&d->base, ENOMEM, "bind: " OUT_OF_GPU_MEMORY);
 	err = space_needs_invalidate(&change) || (map && (!vm->cached || vm->cacheless_job)) ?
-		      fw_call(d, &invalidate) : 0;
+		      invalidate(d, vm, va, size) : 0;
 	if (err)
 		vm->unusable = true;
 	if (map)

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Mode strict: coherence of caches and TLBs with memory. See coherence.h.
+ *
+ * Source: the project's decision; Documentation/strict.rst, "Translations" and "Caches".
+ */
+#include "coherence.h"
+
+#include "gpu.h"
+#include "pumice_format_table.h"
+#include "strict/lines.h"
+
+/*
+ * Return the unit of an access, and its instruction: of accesses by USCs, which are in the thread
+ * of that USC.
+ */
+static struct lines_writer place_of(const struct pumice_gpu *gpu, enum pumice_unit unit, u32 usc)
+{
+	struct lines_writer place = { .unit = (u8)unit };
+
+	if (unit == PUMICE_UNIT_USC_DATA && usc < gpu->uscs)
+		usc_get_place(gpu->usc[usc], &place);
+	return place;
+}
+
+static struct strict_finding finding_of(enum pumice_finding kind, const struct lines_writer *place,
+					unsigned int ctx, u64 va)
+{
+	return (struct strict_finding){
+		.kind = (u8)kind,
+		.unit = place->unit,
+		.ctx = (u8)ctx,
+		.addr = va,
+		.lane_known = place->lane_known,
+		.slot = place->slot,
+		.wave = place->wave,
+		.lane = place->lane,
+		.usc = place->usc,
+		.pc = place->pc,
+		.code = place->code,
+	};
+}
+
+void coherence_stale(void *opaque, const struct mmu_stale *use)
+{
+	struct pumice_gpu *gpu = opaque;
+	const struct lines_writer place = place_of(gpu, use->unit, use->usc);
+	struct strict_finding finding = finding_of(PUMICE_FINDING_STALE_TRANSLATION, &place,
+						   use->ctx, use->addr);
+
+	finding.access = (u8)use->access;
+	strict_report(&gpu->strict, &finding);
+}
+
+static void read_cached(struct pumice_gpu *gpu, const struct mmu_request *r)
+{
+	struct lines_writer place;
+	struct strict_finding finding;
+	u64 at;
+
+	if (!lines_read(gpu->strict.lines, r->ctx, r->addr, r->bytes, &at))
+		return;
+	place = place_of(gpu, r->unit, r->usc);
+	finding = finding_of(PUMICE_FINDING_STALE_READ, &place, r->ctx, at);
+	finding.access = (u8)r->access;
+	strict_report(&gpu->strict, &finding);
+}
+
+void coherence_request(struct pumice_gpu *gpu, const struct mmu_request *r, u32 client)
+{
+	const bool bypass = r->coherent ||
+			    pumice_client_table[client].slc == PUMICE_MEM_SLC_BYPASS;
+	struct lines_writer place;
+
+	/* Walks of the MMU are by bus address; their entries are compared by those of the TLBs. */
+	if (!gpu->strict.lines || r->unit == PUMICE_UNIT_NONE)
+		return;
+	if (r->access != PUMICE_ACCESS_WRITE) {
+		if (!bypass)
+			read_cached(gpu, r);
+		return;
+	}
+	place = place_of(gpu, r->unit, r->usc);
+	lines_write(gpu->strict.lines, r->ctx, r->addr, r->bytes, bypass ? NULL : &place);
+}
+
+void coherence_operate(struct pumice_gpu *gpu, const struct mmu_cache_op *op)
+{
+	struct lines *lines = gpu->strict.lines;
+
+	if (!lines || op->scope != PUMICE_MEM_SCOPE_SYSTEM)
+		return;
+	if (op->kind == MMU_CACHE_FENCE)
+		lines_clean(lines, op->ctx, 0, UINT64_MAX);
+	else if (op->kind == MMU_CACHE_CLEAN)
+		lines_clean(lines, op->ctx, op->first, op->last);
+	else
+		lines_drop(lines, op->ctx, op->first, op->last);
+}
+
+/* ------------------------------------------------------------------- jobs */
+
+static enum pumice_unit unit_of(const struct gpu_master *m)
+{
+	static const enum pumice_unit unit[GPU_MASTERS] = {
+		[GPU_VDM] = PUMICE_UNIT_VDM, [GPU_PDM] = PUMICE_UNIT_PDM,
+		[GPU_TDM] = PUMICE_UNIT_PTLA, [GPU_RDM] = PUMICE_UNIT_RDM,
+	};
+
+	return unit[m->number];
+}
+
+void coherence_job_begins(struct pumice_gpu *gpu, unsigned int ctx)
+{
+	mmu_job_begins(&gpu->mmu);
+	lines_job_begin(gpu->strict.lines, ctx);
+}
+
+void coherence_compute_ends(struct pumice_gpu *gpu)
+{
+	lines_job_end(gpu->strict.lines, gpu->cdm_job.ctx, PUMICE_UNIT_CDM,
+		      PUMICE_WAVE_MASTER_CDM, gpu->cdm_job.tag);
+}
+
+void coherence_job_ends(struct gpu_master *m)
+{
+	static const enum pumice_wave_master wave_master[GPU_MASTERS] = {
+		[GPU_VDM] = PUMICE_WAVE_MASTER_VDM,
+		[GPU_PDM] = PUMICE_WAVE_MASTER_PDM,
+		[GPU_RDM] = PUMICE_WAVE_MASTER_RDM,
+	};
+
+	lines_job_end(m->gpu->strict.lines, m->job.ctx, unit_of(m), (u8)wave_master[m->number],
+		      m->number == GPU_TDM ? 0 : m->job.tag);
+}
+
+void coherence_job_handled(struct pumice_gpu *gpu, enum pumice_unit unit)
+{
+	lines_job_handled(gpu->strict.lines, unit);
+}
+
+/* Return the MMU contexts with a job that runs, as bits. Device lock held. */
+static u32 busy_contexts(struct pumice_gpu *gpu)
+{
+	u32 busy = 0, m;
+
+	if (cdm_status(gpu->cdm)->busy)
+		busy |= 1u << gpu->cdm_job.ctx;
+	for (m = 0; m < GPU_MASTERS; m++)
+		if (master_status(&gpu->master[m])->busy)
+			busy |= 1u << gpu->master[m].job.ctx;
+	return busy;
+}
+
+/* Get a byte of a job that has ended which is not in memory. */
+static bool take_dirty(struct pumice_gpu *gpu, struct lines_dirty *dirty)
+{
+	bool found;
+
+	gpu_lock(gpu);
+	found = lines_take_dirty(gpu->strict.lines, busy_contexts(gpu), dirty);
+	gpu_unlock(gpu);
+	return found;
+}
+
+void coherence_asleep(struct pumice_gpu *gpu)
+{
+	struct strict_finding finding;
+	struct lines_dirty dirty;
+
+	if (!gpu->strict.lines)
+		return;
+	while (take_dirty(gpu, &dirty)) {
+		finding = finding_of(PUMICE_FINDING_UNFLUSHED_WRITE, &dirty.writer, dirty.ctx,
+				     dirty.va);
+		finding.access = PUMICE_ACCESS_WRITE;
+		finding.job.tag = dirty.tag;
+		finding.job.master = dirty.master;
+		strict_report(&gpu->strict, &finding);
+	}
+}

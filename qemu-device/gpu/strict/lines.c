@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Mode strict: data of the lines that caches may hold, against memory.
+ *
+ * Source: document 000, "Memory Hierarchy": caches are not coherent with the CPU. In this device
+ * memory itself is always up to date, so a program whose driver does not invalidate or clean caches
+ * works by chance. Here each line that a unit has read by the caches has a copy of the bytes as it
+ * has read them, until software invalidates it. If memory differs when a later job reads them, then
+ * someone else has written it since, and real caches could return the copy. Bytes that units have
+ * written by the caches are dirty until software cleans them.
+ *
+ * Lines are compared once in each job: memory that is written while a job runs is for programs that
+ * use coherent buffers, of which no line exists. Writes of units forget the copy: whether they are
+ * ordered is examined elsewhere (race.h). A line is kept whether or not a cache of the GPU's size
+ * would still have it, since a program must not depend on evictions; so findings do not depend
+ * on the sizes of caches.
+ *
+ * Limits: one level for all caches: an operation counts if it reaches the CPU (scope SYSTEM).
+ * LINES_SETS * LINES_WAYS lines; the oldest of a set is replaced, and counts as written then.
+ * Memory that only the tiling pipeline may access is not compared, nor are translation tables.
+ */
+#include "lines.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE	UINT32_MAX
+
+struct line {
+	u64 va;		/* of the first byte */
+	u32 before, after;	/* lines of the context, or NONE */
+	u8 ctx;
+	bool used;
+	u64 known;	/* bytes with a copy in data */
+	u64 dirty;	/* bytes that are not in memory */
+	u64 checked;	/* bytes that need no comparison in job */
+	u64 job;
+	u64 age;	/* number of its allocation */
+	struct lines_writer writer;	/* the last one of dirty bytes */
+	u8 data[LINES_BYTES];
+};
+
+/* A job that has ended. */
+struct ended {
+	bool ended, handled;
+	u8 dm, master;
+	u64 tag;
+};
+
+struct lines {
+	const struct mmu *mmu;
+	pthread_mutex_t lock;	/* guards the rest */
+	u64 jobs;		/* that have begun */
+	u64 job[PUMICE_MMU_CONTEXTS];	/* number of the last one of a context; of 0: of all */
+	u64 allocated;
+	u32 first[PUMICE_MMU_CONTEXTS];	/* lines of a context, or NONE */
+	struct ended ended[PUMICE_MMU_CONTEXTS];	/* the last job of a context */
+	struct line line[LINES_SETS * LINES_WAYS];
+};
+
+struct lines *lines_create(const struct mmu *mmu)
+{
+	struct lines *lines = calloc(1, sizeof(*lines));
+
+	if (!lines)
+		return NULL;
+	lines->mmu = mmu;
+	pthread_mutex_init(&lines->lock, NULL);
+	memset(lines->first, 0xff, sizeof(lines->first));
+	return lines;
+}
+
+void lines_destroy(struct lines *lines)
+{
+	if (!lines)
+		return;
+	pthread_mutex_destroy(&lines->lock);
+	free(lines);
+}
+
+/* ------------------------------------------------------------------- lines */
+
+/* Return the first line of the set of an address. */
+static struct line *set_of(struct lines *lines, unsigned int ctx, u64 va)
+{
+	const u64 hash = (va / LINES_BYTES + (u64)ctx * 0x9e3779b9u) * 0x9e3779b97f4a7c15ull;
+
+	return &lines->line[(hash >> 40) % LINES_SETS * LINES_WAYS];
+}
+
+/* Return the line of an address, or NULL. */
+static struct line *find(struct lines *lines, unsigned int ctx, u64 va)
+{
+	struct line *set = set_of(lines, ctx, va);
+	u32 n;
+
+	for (n = 0; n < LINES_WAYS; n++)
+		if (set[n].used && set[n].va == va && set[n].ctx == ctx)
+			return &set[n];
+	return NULL;
+}
+
+/* Remove a line from its context, and forget it. */
+static void forget(struct lines *lines, struct line *line)
+{
+	if (line->before != NONE)
+		lines->line[line->before].after = line->after;
+	else
+		lines->first[line->ctx] = line->after;
+	if (line->after != NONE)
+		lines->line[line->after].before = line->before;
+	line->used = false;
+}
+
+/* Return the line of an address, which may replace the oldest one of its set. */
+static struct line *get(struct lines *lines, unsigned int ctx, u64 va)
+{
+	struct line *line = find(lines, ctx, va), *set = set_of(lines, ctx, va);
+	u32 n;
+
+	if (line)
+		return line;
+	line = set;
+	for (n = 0; n < LINES_WAYS && line->used; n++)
+		if (!set[n].used || set[n].age < line->age)
+			line = &set[n];
+	if (line->used)
+		forget(lines, line);
+	*line = (struct line){
+		.va = va, .before = NONE, .after = lines->first[ctx], .ctx = (u8)ctx, .used = true,
+		.age = ++lines->allocated,
+	};
+	if (line->after != NONE)
+		lines->line[line->after].before = (u32)(line - lines->line);
+	lines->first[ctx] = (u32)(line - lines->line);
+	return line;
+}
+
+/* Return the bytes of a line, as bits, from *va to end, and advance *va to the next line. */
+static u64 take_bytes(u64 *va, u64 end)
+{
+	const u64 at = *va % LINES_BYTES, rest = end - *va;
+	const u64 bytes = rest < LINES_BYTES - at ? rest : LINES_BYTES - at;
+	const u64 mask = bytes == LINES_BYTES ? ~0ull : (1ull << bytes) - 1;
+
+	*va += bytes;
+	return mask << at;
+}
+
+/* Copy a line of memory, which units and the CPU may write at the same time. */
+static void copy_memory(const u8 *host, u8 *data)
+{
+	u64 word;
+	u32 n;
+
+	for (n = 0; n < LINES_BYTES; n += sizeof(word)) {
+		word = __atomic_load_n((const u64 *)(const void *)(host + n), __ATOMIC_RELAXED);
+		memcpy(data + n, &word, sizeof(word));
+	}
+}
+
+/* Compare bytes of a line with memory, and copy them. Returns those that differ. */
+static u64 compare(const struct lines *lines, struct line *line, u64 bytes)
+{
+	const u8 *host = mmu_probe(lines->mmu, line->ctx, line->va, PUMICE_ACCESS_READ);
+	u64 left, differ = 0;
+	u8 now[LINES_BYTES];
+
+	line->checked |= bytes;
+	if (!host)
+		return 0;
+	copy_memory(host, now);
+	for (left = bytes; left; left &= left - 1) {
+		const u32 n = (u32)__builtin_ctzll(left);
+
+		if (line->known >> n & 1 && line->data[n] != now[n])
+			differ |= 1ull << n;
+		line->data[n] = now[n];
+	}
+	line->known |= bytes;
+	return differ;
+}
+
+/* ------------------------------------------------------------------- accesses */
+
+bool lines_read(struct lines *lines, unsigned int ctx, u64 va, u64 bytes, u64 *at)
+{
+	const u64 end = va + bytes;
+	bool stale = false;
+
+	if (!lines || ctx >= PUMICE_MMU_CONTEXTS)
+		return false;
+	pthread_mutex_lock(&lines->lock);
+	while (va < end) {
+		struct line *line = get(lines, ctx, va & ~(u64)(LINES_BYTES - 1));
+		u64 mask = take_bytes(&va, end), differ;
+
+		if (line->job != lines->job[ctx])
+			line->checked = 0;
+		line->job = lines->job[ctx];
+		mask &= ~line->checked;
+		differ = mask ? compare(lines, line, mask) : 0;
+		if (differ && !stale)
+			*at = line->va + (u32)__builtin_ctzll(differ);
+		stale |= differ != 0;
+	}
+	pthread_mutex_unlock(&lines->lock);
+	return stale;
+}
+
+void lines_write(struct lines *lines, unsigned int ctx, u64 va, u64 bytes,
+		 const struct lines_writer *writer)
+{
+	const u64 end = va + bytes;
+
+	if (!lines || ctx >= PUMICE_MMU_CONTEXTS)
+		return;
+	pthread_mutex_lock(&lines->lock);
+	while (va < end) {
+		const u64 start = va & ~(u64)(LINES_BYTES - 1), mask = take_bytes(&va, end);
+		struct line *line = writer ? get(lines, ctx, start) : find(lines, ctx, start);
+
+		if (!line)
+			continue;
+		line->known &= ~mask;
+		line->checked &= ~mask;
+		if (writer) {
+			line->dirty |= mask;
+			line->writer = *writer;
+		}
+	}
+	pthread_mutex_unlock(&lines->lock);
+}
+
+/* ------------------------------------------------------------------- operations */
+
+/* Clean lines of a context with bytes of a range, or drop them. Lock held. */
+static void sweep(struct lines *lines, unsigned int ctx, u64 first, u64 last, bool drop)
+{
+	u32 n, after;
+
+	for (n = lines->first[ctx]; n != NONE; n = after) {
+		struct line *line = &lines->line[n];
+
+		after = line->after;
+		if (line->va > last || line->va + LINES_BYTES - 1 < first)
+			continue;
+		line->dirty = 0;
+		if (drop)
+			forget(lines, line);
+	}
+}
+
+static void operate(struct lines *lines, unsigned int ctx, u64 first, u64 last, bool drop)
+{
+	unsigned int n;
+
+	if (!lines)
+		return;
+	pthread_mutex_lock(&lines->lock);
+	for (n = 0; n < PUMICE_MMU_CONTEXTS; n++)
+		if (ctx == n || ctx == MMU_ALL_CONTEXTS)
+			sweep(lines, n, first, last, drop);
+	pthread_mutex_unlock(&lines->lock);
+}
+
+void lines_clean(struct lines *lines, unsigned int ctx, u64 first, u64 last)
+{
+	operate(lines, ctx, first, last, false);
+}
+
+void lines_drop(struct lines *lines, unsigned int ctx, u64 first, u64 last)
+{
+	operate(lines, ctx, first, last, true);
+}
+
+void lines_reset(struct lines *lines)
+{
+	if (!lines)
+		return;
+	lines_drop(lines, MMU_ALL_CONTEXTS, 0, UINT64_MAX);
+	pthread_mutex_lock(&lines->lock);
+	memset(lines->ended, 0, sizeof(lines->ended));
+	pthread_mutex_unlock(&lines->lock);
+}
+
+/* ------------------------------------------------------------------- jobs */
+
+void lines_job_begin(struct lines *lines, unsigned int ctx)
+{
+	if (!lines || ctx >= PUMICE_MMU_CONTEXTS)
+		return;
+	pthread_mutex_lock(&lines->lock);
+	lines->job[ctx] = lines->job[0] = ++lines->jobs;
+	/* Bytes of this job are dirty now, also after it was switched out. */
+	lines->ended[ctx] = (struct ended){ 0 };
+	pthread_mutex_unlock(&lines->lock);
+}
+
+void lines_job_end(struct lines *lines, unsigned int ctx, enum pumice_unit dm, u8 master, u64 tag)
+{
+	if (!lines || ctx >= PUMICE_MMU_CONTEXTS)
+		return;
+	pthread_mutex_lock(&lines->lock);
+	lines->ended[ctx] = (struct ended){ .ended = true, .dm = (u8)dm, .master = master,
+					    .tag = tag };
+	pthread_mutex_unlock(&lines->lock);
+}
+
+void lines_job_handled(struct lines *lines, enum pumice_unit dm)
+{
+	u32 n;
+
+	if (!lines)
+		return;
+	pthread_mutex_lock(&lines->lock);
+	for (n = 0; n < PUMICE_MMU_CONTEXTS; n++)
+		lines->ended[n].handled |= lines->ended[n].ended && lines->ended[n].dm == dm;
+	pthread_mutex_unlock(&lines->lock);
+}
+
+/* Return the dirty line of a context with the lowest address, or NULL. Lock held. */
+static struct line *first_dirty(struct lines *lines, unsigned int ctx)
+{
+	struct line *found = NULL;
+	u32 n;
+
+	for (n = lines->first[ctx]; n != NONE; n = lines->line[n].after)
+		if (lines->line[n].dirty && (!found || lines->line[n].va < found->va))
+			found = &lines->line[n];
+	return found;
+}
+
+bool lines_take_dirty(struct lines *lines, u32 busy, struct lines_dirty *dirty)
+{
+	struct line *line = NULL;
+	unsigned int n;
+
+	if (!lines)
+		return false;
+	pthread_mutex_lock(&lines->lock);
+	for (n = 0; n < PUMICE_MMU_CONTEXTS && !line; n++) {
+		struct ended *e = &lines->ended[n];
+
+		if (!e->handled)
+			continue;
+		line = busy >> n & 1 ? NULL : first_dirty(lines, n);
+		if (line)
+			*dirty = (struct lines_dirty){
+				.va = line->va + (u32)__builtin_ctzll(line->dirty),
+				.ctx = (u8)n, .master = e->master, .tag = e->tag,
+				.writer = line->writer,
+			};
+		*e = (struct ended){ 0 };
+	}
+	pthread_mutex_unlock(&lines->lock);
+	return line;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Mode strict: data of the lines that caches may hold, against memory. See lines.c.
+ *
+ * Locking: one mutex, a leaf; any thread. The functions accept NULL, for other modes.
+ */
+#ifndef PUMICE_GPU_STRICT_LINES_H
+#define PUMICE_GPU_STRICT_LINES_H
+
+#include <stdbool.h>
+
+#include "../mmu/mmu.h"
+#include "pumice_regs.h"
+
+#define LINES_BYTES	64u	/* of a line, so that the masks have a bit for each byte */
+#define LINES_SETS	16384u	/* a power of two */
+#define LINES_WAYS	4u
+
+/* The unit that writes, and the instruction, if code is not 0. */
+struct lines_writer {
+	u8 unit;	/* enum pumice_unit */
+	u8 slot, wave, lane;
+	bool lane_known;
+	u16 usc;	/* over all cores */
+	u32 pc;
+	u64 code;
+};
+
+/* A byte that was written and is not in memory, at the end of a job. */
+struct lines_dirty {
+	u64 va;
+	u8 ctx;
+	u8 master;	/* of the job: enum pumice_wave_master, if its tag is not 0 */
+	u64 tag;	/* of the job: TAG of the data master, or 0 */
+	struct lines_writer writer;
+};
+
+struct lines;
+
+/* Create the state of a GPU; NULL when out of memory. */
+struct lines *lines_create(const struct mmu *mmu);
+void lines_destroy(struct lines *lines);
+/* Drop all lines: after a reset. */
+void lines_reset(struct lines *lines);
+
+/* A job of an MMU context begins: bytes that units have read before are compared with memory. */
+void lines_job_begin(struct lines *lines, unsigned int ctx);
+/*
+ * A unit has read bytes by the caches. Returns whether a line may have other data than memory, and
+ * the first such byte in *at: memory was written after an earlier job had read it, and the line was
+ * not invalidated.
+ */
+bool lines_read(struct lines *lines, unsigned int ctx, u64 va, u64 bytes, u64 *at);
+/*
+ * A unit writes bytes. writer: by the caches, which hold them until they are cleaned; NULL: to
+ * memory, or they were written by the caches before and have become visible now.
+ */
+void lines_write(struct lines *lines, unsigned int ctx, u64 va, u64 bytes,
+		 const struct lines_writer *writer);
+/* Lines with bytes of a range are written to memory; or that, and dropped. */
+void lines_clean(struct lines *lines, unsigned int ctx, u64 first, u64 last);
+void lines_drop(struct lines *lines, unsigned int ctx, u64 first, u64 last);
+
+/* A job of a data master has ended. tag: as in struct lines_dirty. dm: its unit */
+void lines_job_end(struct lines *lines, unsigned int ctx, enum pumice_unit dm, u8 master, u64 tag);
+/* The firmware reads the status of a data master, and so handles the end of its job. */
+void lines_job_handled(struct lines *lines, enum pumice_unit dm);
+/*
+ * The firmware sleeps. Return the first byte of a job whose end it has handled that is not in
+ * memory; to be called until there is none. busy: bit n: a job of MMU context n runs, which may
+ * have written it: then the end is forgotten.
+ */
+bool lines_take_dirty(struct lines *lines, u32 busy, struct lines_dirty *dirty);
+
+#endif

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The zoo, errors of the driver: the in-process one leaves out a step (INPROC_OMIT_*), in mode
+ * strict without threads. As in zoo.c, the right driver has no finding, and the first finding of
+ * the wrong one has the right kind, access and buffer. Prints a line for each, in TAP.
+ *
+ * A job accesses a buffer, the host acts, and a second job accesses the buffer again, in the same
+ * USC, since each has a TLB of its own.
+ */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "inproc/inproc.h"
+#include "lines.h"
+#include "program.h"
+#include "pumice/pumice_capture.h"
+
+#define DEVICE		"inproc:cores=1,uscs=1,ram=64,threads=0,mode=strict"
+#define TEXT_BYTES	4096u
+#define PAGE		4096u
+#define PAGES		2u	/* of the buffer */
+#define BEFORE		5u	/* value in the buffer before the host acts */
+#define AFTER		7u	/* and after it */
+
+struct fixture {
+	struct pumice_device *dev;
+	struct pumice_vm *vm, *other_vm;
+	struct pumice_context *context, *other_context;
+	struct pumice_stream *stream, *other_stream;
+	struct pumice_kernel *kernel, *other_kernel;
+	struct pumice_buffer buffer;	/* accessed by the jobs */
+	struct pumice_buffer next;	/* mapped at its address instead, by the host */
+	struct pumice_buffer result;	/* of the jobs */
+};
+
+/* A seeded error of the driver. */
+struct driver_error {
+	const char *name;
+	uint32_t omitted;	/* by the wrong driver, from the act of the host on */
+	const char *access;	/* instruction, with sh0 the buffer's address and r1 the offset */
+	uint32_t offset;	/* of the access */
+	bool code;		/* the finding is of the program, not of an instruction */
+	void (*act)(struct fixture *f);
+	/* In a place %A is the address of the access. */
+	const char *finding, *place;
+};
+
+static void require(const struct fixture *f, int err, const char *what)
+{
+	if (!err)
+		return;
+	printf("Bail out! %s: %d: %s\n", what, err, f->dev ? pumice_device_error(f->dev) : "");
+	exit(1);
+}
+
+static void fill(struct pumice_buffer *buffer, uint32_t value)
+{
+	uint32_t *words = buffer->cpu;
+	uint32_t n;
+
+	for (n = 0; n < PAGES * PAGE / sizeof(*words); n++)
+		words[n] = value;
+}
+
+/* ------------------------------------------------------------------- hosts */
+
+/* Bind other memory at the address of the buffer, in one operation. */
+static void replace_buffer(struct fixture *f)
+{
+	const struct pumice_bind op = { .va = f->buffer.va, .size = PAGES * PAGE,
+					.bo = f->next.bo };
+
+	require(f, pumice_vm_bind(f->vm, &op, 1, NULL), "bind");
+}
+
+/* The same, in two operations. */
+static void unmap_and_map(struct fixture *f)
+{
+	require(f, pumice_vm_remove(f->vm, f->buffer.va), "unmap");
+	replace_buffer(f);
+}
+
+/* Bind other memory with the program at its address. */
+static void move_program(struct fixture *f)
+{
+	const struct pumice_bind op = { .va = f->kernel->code_va, .size = PAGE, .bo = f->next.bo };
+
+	require(f, pumice_vm_peek(f->vm, op.va, f->next.cpu, PAGE), "program");
+	require(f, pumice_vm_bind(f->vm, &op, 1, NULL), "bind");
+}
+
+static void write_buffer(struct fixture *f)
+{
+	fill(&f->buffer, AFTER);
+}
+
+#define LOAD32	"global_load32 sig3, r7, [one], sh0 + r1\nsig_wait r2[0], sig3\n"
+#define SHARED	"shared_load sig3, sh4, sh0, 1\nsig_wait r2[0], sig3\nmov r7, [one], sh4\n"
+#define STORE32	"global_store32 sig3, [one], sh0 + r1, r9\nsig_wait r2[0], sig3\n"
+
+static const struct driver_error errors[] = {
+	{
+		.name = "no_invalidation_of_the_mmu_after_unmap",
+		.omitted = INPROC_OMIT_INVALIDATE, .access = LOAD32, .act = unmap_and_map,
+		.finding = "stale-translation",
+		.place = "\"access\":\"read\",\"va\":\"%A\",\"label\":\"victim\","
+			 "\"unmapped_by\":6,\"freed\":false,",
+	}, {
+		.name = "no_invalidation_of_the_mmu_after_a_replacement",
+		.omitted = INPROC_OMIT_INVALIDATE, .access = STORE32, .act = replace_buffer,
+		.finding = "stale-translation",
+		.place = "\"access\":\"write\",\"va\":\"%A\",\"label\":\"victim\","
+			 "\"unmapped_by\":6,\"freed\":false,",
+	}, {
+		.name = "invalidation_of_the_first_page_only",
+		.omitted = INPROC_OMIT_LATER_PAGES, .access = LOAD32, .offset = PAGE,
+		.act = replace_buffer, .finding = "stale-translation",
+		.place = "\"access\":\"read\",\"va\":\"%A\",\"label\":\"victim\","
+			 "\"unmapped_by\":6,\"freed\":false,",
+	}, {
+		.name = "invalidation_of_another_context",
+		.omitted = INPROC_OMIT_OWN_CONTEXT, .access = LOAD32, .offset = 12,
+		.act = replace_buffer, .finding = "stale-translation",
+		.place = "\"access\":\"read\",\"va\":\"%A\",\"label\":\"victim\","
+			 "\"unmapped_by\":6,\"freed\":false,",
+	}, {
+		.name = "no_invalidation_of_the_mmu_before_a_copy",
+		.omitted = INPROC_OMIT_INVALIDATE, .access = SHARED,
+		.act = replace_buffer, .finding = "stale-translation",
+		.place = "\"unit\":\"usc-data\",\"access\":\"read\",\"va\":\"%A\","
+			 "\"label\":\"victim\",\"unmapped_by\":6,\"freed\":false,",
+	}, {
+		.name = "program_moved_without_invalidation",
+		.omitted = INPROC_OMIT_INVALIDATE, .access = STORE32, .code = true,
+		.act = move_program, .finding = "stale-translation",
+		.place = "\"unit\":\"usc-code\",\"access\":\"exec\",\"va\":\"%A\","
+			 "\"label\":\"program 'program_moved_without_invalidation'\","
+			 "\"unmapped_by\":6,\"freed\":false,"
+			 "\"virtual_gpu\":0,\"context\":2,\"omitted\":\"no invalidation ",
+	}, {
+		.name = "no_invalidation_of_caches_at_the_start",
+		.omitted = INPROC_OMIT_START, .access = LOAD32, .offset = 8, .act = write_buffer,
+		.finding = "stale-read",
+		.place = "\"unit\":\"usc-data\",\"access\":\"read\",\"va\":\"%A\",",
+	}, {
+		.name = "invalidation_of_caches_of_cores_only",
+		.omitted = INPROC_OMIT_START_SYSTEM, .access = SHARED, .act = write_buffer,
+		.finding = "stale-read",
+		.place = "\"unit\":\"usc-data\",\"access\":\"read\",\"va\":\"%A\",",
+	}, {
+		.name = "no_clean_of_caches_at_the_end",
+		.omitted = INPROC_OMIT_END, .access = STORE32, .offset = 4, .act = write_buffer,
+		.finding = "unflushed-write",
+		.place = "\"unit\":\"usc-data\",\"access\":\"write\",\"va\":\"%A\",",
+	},
+};
+
+#define ERRORS (sizeof(errors) / sizeof(errors[0]))
+
+/* ------------------------------------------------------------------- running */
+
+static void assemble(struct fixture *f, const struct driver_error *e)
+{
+	char text[TEXT_BYTES];
+
+	snprintf(text, sizeof(text),
+		 ".group 1, 1, 1\n"
+		 "mov sh0, %#x\nmov sh1, %#x\nmov sh2, %#x\nmov sh3, %#x\n"
+		 "mov r1, [one], %u\nmov r9, [one], 0\nmov r7, [one], 0\n%s"
+		 "global_store32 sig1, [one], sh2 + r9, r7\nsig_wait r2[0], sig1\nend\n",
+		 (unsigned int)f->buffer.va, (unsigned int)(f->buffer.va >> 32),
+		 (unsigned int)f->result.va, (unsigned int)(f->result.va >> 32), e->offset,
+		 e->access);
+	require(f, pumice_kernel_assemble(f->vm, e->name, text, &f->kernel), e->name);
+	require(f, pumice_kernel_assemble(f->other_vm, "other", ".group 1, 1, 1\nend\n",
+					  &f->other_kernel), "other");
+}
+
+static void set_up(struct fixture *f, const struct driver_error *e)
+{
+	*f = (struct fixture){ 0 };
+	require(f, pumice_device_open(DEVICE, &f->dev, NULL, 0), "device");
+	require(f, pumice_vm_create(f->dev, &f->vm), "vm");
+	require(f, pumice_vm_create(f->dev, &f->other_vm), "vm");
+	require(f, pumice_context_create(f->vm, PUMICE_PRIORITY_NORMAL, &f->context), "context");
+	require(f, pumice_context_create(f->other_vm, PUMICE_PRIORITY_NORMAL, &f->other_context),
+		"context");
+	/* Each of these of the first VM, and the program, is one operation. */
+	require(f, pumice_stream_create(f->vm, 65536, &f->stream), "stream");
+	require(f, pumice_stream_create(f->other_vm, 65536, &f->other_stream), "stream");
+	require(f, pumice_buffer_create(f->vm, PAGES * PAGE, &f->buffer), "buffer");
+	require(f, pumice_buffer_create(f->vm, PAGES * PAGE, &f->next), "buffer");
+	require(f, pumice_buffer_create(f->vm, PAGE, &f->result), "result");
+	require(f, pumice_bo_set_label(f->buffer.bo, "victim"), "label");
+	require(f, pumice_bo_set_label(f->next.bo, "next"), "label");
+	require(f, pumice_bo_set_label(f->result.bo, "result"), "label");
+	fill(&f->buffer, BEFORE);
+	fill(&f->next, AFTER);
+	assemble(f, e);
+}
+
+static void tear_down(struct fixture *f)
+{
+	pumice_kernel_destroy(f->kernel);
+	pumice_kernel_destroy(f->other_kernel);
+	pumice_context_destroy(f->context);
+	pumice_context_destroy(f->other_context);
+	pumice_stream_destroy(f->stream);
+	pumice_stream_destroy(f->other_stream);
+	pumice_buffer_destroy(&f->result);
+	pumice_bo_destroy(f->buffer.bo);
+	pumice_bo_destroy(f->next.bo);
+	pumice_vm_destroy(f->vm);
+	pumice_vm_destroy(f->other_vm);
+	pumice_device_close(f->dev);
+}
+
+static void run_job(struct fixture *f, struct pumice_context *context,
+		    struct pumice_stream *stream, struct pumice_kernel *kernel)
+{
+	struct pumice_dispatch dispatch;
+	uint64_t start;
+
+	pumice_stream_reset(stream);
+	pumice_dispatch_init(&dispatch, kernel);
+	require(f, pumice_stream_dispatch(stream, &dispatch), "dispatch");
+	require(f, pumice_stream_end(stream, &start), "stream");
+	require(f, pumice_context_run(context, start, PUMICE_FOREVER, NULL), "job");
+}
+
+static void run(struct fixture *f, const struct driver_error *e, uint32_t omitted)
+{
+	run_job(f, f->other_context, f->other_stream, f->other_kernel);
+	run_job(f, f->context, f->stream, f->kernel);
+	inproc_device(f->dev)->omitted = omitted;
+	e->act(f);
+	run_job(f, f->context, f->stream, f->kernel);
+	inproc_device(f->dev)->omitted = 0;
+}
+
+/* Return whether the right driver has no finding, and the second job reads what the host wrote. */
+static bool right_has_none(const struct driver_error *e, char *finding)
+{
+	struct fixture f;
+	bool none;
+
+	set_up(&f, e);
+	run(&f, e, 0);
+	none = pumice_finding_get(f.dev, 0, finding, TEXT_BYTES);
+	if (strcmp(e->access, STORE32) && *(uint32_t *)f.result.cpu != AFTER) {
+		printf("# the right driver's second job read %u\n", *(uint32_t *)f.result.cpu);
+		snprintf(finding, TEXT_BYTES, "wrong result");
+		none = false;
+	}
+	tear_down(&f);
+	return none;
+}
+
+/* Write the words of a place with the address of the access. */
+static void expand(uint64_t at, const char *place, char *out)
+{
+	const char *mark = strstr(place, "%A");
+
+	if (mark)
+		sprintf(out, "%.*s0x%" PRIx64 "%s", (int)(mark - place), place, at, mark + 2);
+	else
+		strcpy(out, place);
+}
+
+static bool wrong_is_found(const struct driver_error *e, char *finding)
+{
+	char place[TEXT_BYTES], job[128];
+	struct fixture f;
+	bool ok;
+
+	set_up(&f, e);
+	run(&f, e, e->omitted);
+	finding[0] = '\0';
+	snprintf(job, sizeof(job), "\"master\":\"cdm\",\"job_context\":%u,\"job\":2,",
+		 pumice_context_id(f.context));
+	expand(e->code ? f.kernel->code_va : f.buffer.va + e->offset, e->place, place);
+	ok = !pumice_finding_get(f.dev, 0, finding, TEXT_BYTES) &&
+	     strict_is(finding, e->finding) && strict_has(finding, place);
+	if (!e->code)
+		ok = ok && strict_has(finding, job) && strict_has(finding, ",\"source\":\"");
+	if (!e->code && strcmp(e->access, SHARED))
+		ok = ok && strict_has(finding, ",\"lane\":0,");
+	tear_down(&f);
+	return ok;
+}
+
+int main(void)
+{
+	char right[TEXT_BYTES], finding[TEXT_BYTES];
+	uint32_t n, failed = 0;
+
+	printf("1..%zu\n", ERRORS);
+	for (n = 0; n < ERRORS; n++) {
+		const struct driver_error *e = &errors[n];
+		const bool none = right_has_none(e, right);
+		const bool found = wrong_is_found(e, finding);
+
+		failed += !strict_line(e->name, none ? NULL : right, found, finding);
+	}
+	return failed != 0;
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: MIT
+/* Data of lines against memory: reads of stale lines, and bytes that were not cleaned. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "strict/lines.h"
+#include "testmem.h"
+
+#include <cmocka.h>
+
+#define CTX	3u
+#define OTHER	4u
+#define VA	0x40000000ull
+#define BYTES	(10u << 20)	/* of memory: more lines than are kept */
+#define ALL	UINT64_MAX
+
+static struct testmem *tm;
+static struct mmu mmu;
+static struct lines *lines;
+static u8 *memory;
+static u64 at;
+static const struct lines_writer writer = { .unit = PUMICE_UNIT_USC_DATA, .pc = 7, .code = 9 };
+
+static int set_up(void **state)
+{
+	(void)state;
+	memset(&mmu, 0, sizeof(mmu));
+	tm = testmem_create(TESTMEM_SIZE);
+	testmem_bind(tm, &mmu);
+	memory = testmem_map(tm, CTX, VA, BYTES, PUMICE_PAGE_SIZE_4K, 0);
+	lines = lines_create(&mmu);
+	at = 0;
+	lines_job_begin(lines, CTX);
+	return !lines;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	lines_destroy(lines);
+	testmem_destroy(tm);
+	return 0;
+}
+
+static bool reads(u64 va, u64 bytes)
+{
+	return lines_read(lines, CTX, va, bytes, &at);
+}
+
+/* Read bytes in a job, write one of them by the CPU, and begin another job. */
+static void read_before(u64 va, u64 bytes, u64 changed)
+{
+	assert_false(reads(va, bytes));
+	memory[changed - VA]++;
+	lines_job_begin(lines, CTX);
+}
+
+static void first_stale_byte_of_a_read_is_returned(void **state)
+{
+	(void)state;
+	read_before(VA + 32, 160, VA + 130);
+	memory[131]++;
+	assert_true(reads(VA + 48, 100));
+	assert_int_equal(at, VA + 130);
+	/* It is reported once, and the read has copied memory. */
+	lines_job_begin(lines, CTX);
+	assert_false(reads(VA + 48, 100));
+}
+
+static void bytes_that_no_job_has_read_are_not_stale(void **state)
+{
+	(void)state;
+	read_before(VA + 8, 8, VA + 16);
+	assert_false(reads(VA + 16, 4));
+	memory[9]++;
+	assert_false(reads(VA + 8, 1));
+	assert_true(reads(VA + 9, 1));
+}
+
+static void memory_that_is_written_during_a_job_is_not_compared(void **state)
+{
+	(void)state;
+	assert_false(reads(VA, 4));
+	memory[0]++;
+	assert_false(reads(VA, 4));
+}
+
+static void jobs_of_other_contexts_compare_nothing(void **state)
+{
+	(void)state;
+	assert_false(reads(VA, 4));
+	memory[0]++;
+	lines_job_begin(lines, OTHER);
+	assert_false(reads(VA, 4));
+	assert_false(lines_read(lines, OTHER, VA, 4, &at));
+}
+
+static void invalidated_lines_are_not_stale(void **state)
+{
+	(void)state;
+	assert_false(reads(VA, 256));
+	memory[0]++;
+	memory[64]++;
+	memory[128]++;
+	lines_drop(lines, OTHER, 0, ALL);
+	lines_clean(lines, CTX, 0, ALL);
+	lines_drop(lines, CTX, VA + 127, VA + 127);
+	lines_job_begin(lines, CTX);
+	assert_false(reads(VA + 64, 64));
+	assert_true(reads(VA, 64));
+	assert_true(reads(VA + 128, 64));
+	memory[200]++;
+	lines_drop(lines, MMU_ALL_CONTEXTS, 0, ALL);
+	lines_job_begin(lines, CTX);
+	assert_false(reads(VA, 256));
+}
+
+/* With the writer's unit, or without one: to memory. */
+static void writes_of_units_are_not_stale(void **state)
+{
+	(void)state;
+	assert_false(reads(VA, 128));
+	lines_write(lines, CTX, VA + 62, 4, &writer);
+	lines_write(lines, CTX, VA + 8, 1, NULL);
+	memory[8]++;
+	memory[62]++;
+	memory[65]++;
+	lines_job_begin(lines, CTX);
+	assert_false(reads(VA, 128));
+	memory[66]++;
+	lines_job_begin(lines, CTX);
+	assert_true(reads(VA, 128));
+	assert_int_equal(at, VA + 66);
+}
+
+static void end_of_a_job_handled(void)
+{
+	lines_job_end(lines, CTX, PUMICE_UNIT_CDM, PUMICE_WAVE_MASTER_CDM, 17);
+	lines_job_handled(lines, PUMICE_UNIT_CDM);
+}
+
+static void first_dirty_byte_of_a_job_is_found_once(void **state)
+{
+	struct lines_dirty dirty;
+
+	(void)state;
+	lines_write(lines, CTX, VA + 192, 4, &writer);
+	lines_write(lines, CTX, VA + 70, 4, &writer);
+	lines_write(lines, OTHER, VA, 4, &writer);
+	lines_write(lines, CTX, VA, 4, NULL);
+	end_of_a_job_handled();
+	assert_true(lines_take_dirty(lines, 1u << OTHER, &dirty));
+	assert_int_equal(dirty.va, VA + 70);
+	assert_int_equal(dirty.ctx, CTX);
+	assert_int_equal(dirty.tag, 17);
+	assert_int_equal(dirty.master, PUMICE_WAVE_MASTER_CDM);
+	assert_int_equal(dirty.writer.pc, 7);
+	assert_false(lines_take_dirty(lines, 0, &dirty));
+}
+
+static void jobs_that_run_or_are_not_handled_have_no_dirty_byte(void **state)
+{
+	struct lines_dirty dirty;
+
+	(void)state;
+	lines_write(lines, CTX, VA, 4, &writer);
+	assert_false(lines_take_dirty(lines, 0, &dirty));
+	lines_job_end(lines, CTX, PUMICE_UNIT_CDM, PUMICE_WAVE_MASTER_CDM, 17);
+	assert_false(lines_take_dirty(lines, 0, &dirty));
+	lines_job_handled(lines, PUMICE_UNIT_VDM);
+	assert_false(lines_take_dirty(lines, 0, &dirty));
+	lines_job_handled(lines, PUMICE_UNIT_CDM);
+	assert_false(lines_take_dirty(lines, 1u << CTX, &dirty));
+	assert_false(lines_take_dirty(lines, 0, &dirty));
+}
+
+/* That job may be switched out later, and its bytes remain dirty. */
+static void job_that_begins_after_an_end_may_have_dirty_bytes(void **state)
+{
+	struct lines_dirty dirty;
+
+	(void)state;
+	end_of_a_job_handled();
+	lines_job_begin(lines, CTX);
+	lines_write(lines, CTX, VA, 4, &writer);
+	assert_false(lines_take_dirty(lines, 0, &dirty));
+	end_of_a_job_handled();
+	lines_job_begin(lines, OTHER);
+	assert_true(lines_take_dirty(lines, 0, &dirty));
+}
+
+static void cleaned_lines_are_not_dirty(void **state)
+{
+	struct lines_dirty dirty;
+
+	(void)state;
+	lines_write(lines, CTX, VA, 4, &writer);
+	lines_write(lines, CTX, VA + 64, 4, &writer);
+	lines_clean(lines, CTX, VA + 3, VA + 63);
+	end_of_a_job_handled();
+	assert_true(lines_take_dirty(lines, 0, &dirty));
+	assert_int_equal(dirty.va, VA + 64);
+	lines_drop(lines, CTX, VA + 64, VA + 64);
+	end_of_a_job_handled();
+	assert_false(lines_take_dirty(lines, 0, &dirty));
+	lines_write(lines, CTX, VA, 4, &writer);
+	end_of_a_job_handled();
+	lines_reset(lines);
+	end_of_a_job_handled();
+	assert_false(lines_take_dirty(lines, 0, &dirty));
+}
+
+/* All lines are used, and most of them several times. */
+static void oldest_lines_are_replaced(void **state)
+{
+	const u64 some = 64 * LINES_BYTES;
+	u64 va;
+
+	(void)state;
+	for (va = VA; va < VA + BYTES; va += LINES_BYTES)
+		assert_false(reads(va, 8));
+	for (va = VA; va < VA + BYTES; va += LINES_BYTES)
+		memory[va - VA]++;
+	lines_job_begin(lines, CTX);
+	for (va = VA + BYTES - some; va < VA + BYTES; va += LINES_BYTES)
+		assert_true(reads(va, 8));
+	for (va = VA; va < VA + some; va += LINES_BYTES)
+		assert_false(reads(va, 8));
+	lines_drop(lines, CTX, 0, ALL);
+	lines_job_begin(lines, CTX);
+	for (va = VA; va < VA + BYTES; va += LINES_BYTES)
+		assert_false(reads(va, 8));
+}
+
+static void memory_that_is_not_mapped_is_not_compared(void **state)
+{
+	(void)state;
+	assert_false(reads(VA + BYTES, 8));
+	lines_job_begin(lines, CTX);
+	assert_false(reads(VA + BYTES, 8));
+	assert_false(lines_read(lines, MMU_TABLES, VA, 8, &at));
+	assert_false(lines_read(NULL, CTX, VA, 8, &at));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+		TEST(first_stale_byte_of_a_read_is_returned),
+		TEST(bytes_that_no_job_has_read_are_not_stale),
+		TEST(memory_that_is_written_during_a_job_is_not_compared),
+		TEST(jobs_of_other_contexts_compare_nothing),
+		TEST(invalidated_lines_are_not_stale),
+		TEST(writes_of_units_are_not_stale),
+		TEST(first_dirty_byte_of_a_job_is_found_once),
+		TEST(jobs_that_run_or_are_not_handled_have_no_dirty_byte),
+		TEST(job_that_begins_after_an_end_may_have_dirty_bytes),
+		TEST(cleaned_lines_are_not_dirty),
+		TEST(oldest_lines_are_replaced),
+		TEST(memory_that_is_not_mapped_is_not_compared),
+#undef TEST
+	};
+
+	return cmocka_run_group_tests_name("lines", tests, NULL, NULL);
+}
