@@ -102,7 +102,7 @@ def saxpy_of_npy_files_equals_the_cpu():
 
 @test
 def matmul_of_random_matrices_equals_the_cpu():
-    n = 24
+    n = 21  # not a multiple of 8: groups at the edges have work-items outside of the matrices
     run("--groups", "3,3", "--arg", f"buf:f32:random:{n}x{n}:7",
         "--arg", f"buf:f32:random:{n}x{n}", "--arg", f"out:f32:{n}x{n}:c.bin",
         "--arg", f"u32:{n}", "--arg", "u32:3", MATMUL)
