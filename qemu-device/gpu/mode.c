@@ -165,6 +165,12 @@ static int set_strict(struct pumice_gpu *gpu, bool strict)
 	/* Out of memory for one of them: the others report errors no longer, and need less. */
 	for (n = 0; ret && n < gpu->uscs; n++)
 		(void)usc_set_strict(gpu->usc[n], NULL);
+	if (ret) {
+		race_destroy(race);
+		lines_destroy(lines);
+		gpu->strict.race = NULL;
+		gpu->strict.lines = NULL;
+	}
 	owner_set(&gpu->owner, strict && !ret);
 	dropped_set(&gpu->dropped, strict && !ret);
 	mmu_set_stale(&gpu->mmu, strict && !ret ? coherence_stale : NULL, gpu);

@@ -114,6 +114,25 @@ static void each_virtual_gpu_has_a_quota_of_its_own(void **state)
 }
 
 /* A context that is assigned again, with a program at the usual address. */
+/* The firmware, which the guest loads, may write any number to the register of a context. */
+static void findings_of_a_virtual_gpu_that_does_not_exist_have_no_more_room(void **state)
+{
+	static struct mmu mmu = { .oses = 1 };
+	struct strict_finding f;
+
+	(void)state;
+	strict_init(&strict, &mmu, NULL, NULL);
+	atomic_store(&mmu.ctx[2], PUMICE_FIELD_PREP(PUMICE_MMU_CTX__OS, 1ull));
+	for (u32 n = 0; n < 2 * STRICT_FINDINGS; n++)
+		strict_report(&strict, &(struct strict_finding){
+					       .kind = PUMICE_FINDING_LOCAL_RACE, .pc = n,
+					       .ctx = n & 1 ? 2 : 3 });
+	assert_int_equal(strict_lost(&strict), STRICT_FINDINGS);
+	assert_true(strict_get(&strict, 1, &f));
+	assert_int_equal(f.os, 0);
+	strict_destroy(&strict);
+}
+
 static void an_error_of_another_virtual_gpu_is_another_finding(void **state)
 {
 	static struct mmu mmu = { .oses = 2 };
@@ -370,6 +389,7 @@ int main(void)
 		cmocka_unit_test(an_error_of_the_same_instruction_is_one_finding),
 		cmocka_unit_test(findings_without_room_are_counted),
 		cmocka_unit_test(each_virtual_gpu_has_a_quota_of_its_own),
+		cmocka_unit_test(findings_of_a_virtual_gpu_that_does_not_exist_have_no_more_room),
 		cmocka_unit_test(an_error_of_another_virtual_gpu_is_another_finding),
 		cmocka_unit_test(a_reset_virtual_gpu_has_no_unmapped_addresses),
 		cmocka_unit_test(a_finding_has_the_line_of_its_program),

@@ -56,19 +56,27 @@ static bool is_same(const struct strict_finding *a, const struct strict_finding 
 	       a->other.code == b->other.code && a->other.write == b->other.write;
 }
 
-/* Return the virtual GPU whose program, or whose object of the firmware, an error is of. */
+/* Return the number of virtual GPUs, which share the room for findings. */
+static u32 oses(const struct mmu *mmu)
+{
+	return mmu && mmu->oses ? mmu->oses : 1;
+}
+
+/*
+ * Return the virtual GPU whose program, or whose object of the firmware, an error is of. Registers
+ * of the firmware name it: a number that does not exist has no room, and becomes 0.
+ */
 static u8 os_of(const struct mmu *mmu, const struct strict_finding *f)
 {
-	u64 os;
+	u64 os = 0;
 
 	if (f->object.known)
-		return f->os;
-	if (!mmu)
-		return 0;
-	if (f->ctx)
-		return (u8)PUMICE_FIELD_GET(PUMICE_MMU_CTX__OS, atomic_load(&mmu->ctx[f->ctx]));
-	os = mmu_part(mmu, f->code);
-	return os < PUMICE_OS_COUNT ? (u8)os : 0;
+		os = f->os;
+	else if (mmu && f->ctx)
+		os = PUMICE_FIELD_GET(PUMICE_MMU_CTX__OS, atomic_load(&mmu->ctx[f->ctx]));
+	else if (mmu)
+		os = mmu_part(mmu, f->code);
+	return os < oses(mmu) ? (u8)os : 0;
 }
 
 /* Return whether an error exists only because the memory of the virtual GPU is disabled. */
@@ -78,12 +86,6 @@ static bool is_of_disabled(const struct mmu *mmu, const struct strict_finding *f
 	       (f->kind == PUMICE_FINDING_UNMAPPED ||
 		f->kind == PUMICE_FINDING_STALE_TRANSLATION) &&
 	       !(atomic_load(&mmu->part[f->os]) & PUMICE_OS_CATALOGUE__ENABLE__MASK);
-}
-
-/* Return how many findings of one virtual GPU are kept. */
-static u32 quota(const struct mmu *mmu)
-{
-	return STRICT_FINDINGS / (mmu && mmu->oses ? mmu->oses : 1);
 }
 
 /* Count a finding in the first one of the same error; returns false if it is new. Lock held. */
@@ -109,7 +111,7 @@ static bool store(struct strict *strict, const struct strict_finding *finding)
 
 	if (count_again(strict, finding))
 		return false;
-	if (strict->count_of[finding->os] == quota(strict->mmu)) {
+	if (strict->count_of[finding->os] == STRICT_FINDINGS / oses(strict->mmu)) {
 		strict->lost++;
 		return false;
 	}
