@@ -118,15 +118,15 @@ static void each_virtual_gpu_has_a_quota_of_its_own(void **state)
 static void findings_of_a_virtual_gpu_that_does_not_exist_have_no_more_room(void **state)
 {
 	static struct mmu mmu = { .oses = 1 };
-	struct strict_finding f;
+	struct strict_finding f = { .kind = PUMICE_FINDING_LOCAL_RACE };
 
 	(void)state;
 	strict_init(&strict, &mmu, NULL, NULL);
 	atomic_store(&mmu.ctx[2], PUMICE_FIELD_PREP(PUMICE_MMU_CTX__OS, 1ull));
-	for (u32 n = 0; n < 2 * STRICT_FINDINGS; n++)
-		strict_report(&strict, &(struct strict_finding){
-					       .kind = PUMICE_FINDING_LOCAL_RACE, .pc = n,
-					       .ctx = n & 1 ? 2 : 3 });
+	for (f.pc = 0; f.pc < 2 * STRICT_FINDINGS; f.pc++) {
+		f.ctx = f.pc % 2 ? 2 : 3;
+		strict_report(&strict, &f);
+	}
 	assert_int_equal(strict_lost(&strict), STRICT_FINDINGS);
 	assert_true(strict_get(&strict, 1, &f));
 	assert_int_equal(f.os, 0);

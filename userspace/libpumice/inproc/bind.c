@@ -262,7 +262,8 @@ void bind_cancel(struct inproc_device *d, struct inproc_vm *vm)
 	if (!vm->binder)
 		return;
 	/* Jobs may be waiting for canceled binds. */
-	while (canceled && !d->lost && !submit_update(d, vm->binder, vm->binder->timeline->submitted))
+	while (canceled && !d->lost &&
+	       !submit_update(d, vm->binder, vm->binder->timeline->submitted))
 		wait_briefly(d);
 	context_destroy(d, vm->binder);
 	vm->binder = NULL;
