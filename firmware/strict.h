@@ -25,12 +25,12 @@ void strict_refresh(void);
 /** strict_is_on - return whether the GPU was in mode strict at the last strict_refresh(). */
 bool strict_is_on(void);
 
+/** strict_slots_drop - the selected virtual GPU has a new kernel CCB, or none. Interrupts off. */
+void strict_slots_drop(void);
+
 /*
  * The following functions are for mode strict, with interrupts off.
  */
-/** strict_slots_drop - the selected virtual GPU has a new kernel CCB, or none. In any mode. */
-void strict_slots_drop(void);
-
 /** strict_slots_pass - note that the slots before the index @write are the firmware's. */
 void strict_slots_pass(const struct fw_ring *ring, u32 read, u32 write);
 

@@ -8,8 +8,6 @@
 #ifndef PUMICE_GPU_USC_STATE_H
 #define PUMICE_GPU_USC_STATE_H
 
-struct exec;
-
 #include "late.h"
 #include "perf.h"
 #include "program.h"
@@ -106,11 +104,11 @@ struct usc {
 	enum usc_late_mode late_chosen;	/* by the configuration, for other modes than strict */
 	struct strict *strict;	/* receives findings; NULL: not mode strict */
 	struct usc_watch *watch;	/* the same */
-	/* Mode strict: the wave and the instruction that runs, and its lane or LANES; or NULL. */
+	struct usc_unset *unset;	/* the same */
+	/* Mode strict: the wave that runs or NULL, its instruction, and a lane or PUMICE_LANES. */
 	const struct exec *stepped;
 	const struct usc_insn *stepped_at;
 	u32 stepped_lane;
-	struct usc_unset *unset;	/* the same */
 
 	/* Shared with the PDS: bit g is group g. */
 	_Atomic u64 live;	/* started and not done */
