@@ -35,14 +35,13 @@ OUT = pathlib.Path(os.environ.get("OUT", TOP / "out"))
 RESULTS = TOP / "tests/unit/results"
 PYTHON_TESTS = ["tests/hw", "tests/install", "tests/scripts", "tests/qemu", "tests/gdb", "tests/igt"]
 # Under valgrind: processing of pixels and texels by a program, and the on-chip state seen
-# by a job. Each takes some ten seconds; their processor time is not meaningful then.
-UNTIMED = {"PUMICE_FUZZ_UNTIMED": "1"}
+# by a job. Each takes some ten seconds.
 MEMCHECK = [
     ("pdm_own", "unit/pdm/test_pdm_own", [], {}),
     ("scene_random", "unit/scene/test_scene_random", [], {"PUMICE_SCENE": "0,24"}),
-    ("fuzz_canary", "fuzz/fuzz_canary", ["faulted.bin", "reset.bin"], UNTIMED),
-    ("fuzz_frame", "fuzz/fuzz_frame", ["reach-1.bin", "reach-2.bin", "reach-3.bin"], UNTIMED),
-    ("fuzz_transfer", "fuzz/fuzz_transfer", ["reach-1.bin", "reach-2.bin"], UNTIMED),
+    ("fuzz_canary", "fuzz/fuzz_canary", ["faulted.bin", "reset.bin"], {}),
+    ("fuzz_frame", "fuzz/fuzz_frame", ["reach-1.bin", "reach-2.bin", "reach-3.bin"], {}),
+    ("fuzz_transfer", "fuzz/fuzz_transfer", ["reach-1.bin", "reach-2.bin"], {}),
 ]
 # Instructions that valgrind translates at a time. With its default of 60, its memory for a
 # translation is too small for a row of gathers, with which shaders read their coefficients.

@@ -2,10 +2,13 @@
 /*
  * Limits of the cost of an input to the host: see oracle.h.
  *
- * Time is processor time of the thread, so that other programs hardly affect it, but caches,
- * page faults and the hypervisor do. Therefore a time is a finding only if the
- * input exceeds the limit in each of TRIES runs: noise rarely affects the same input five
- * times, an unbounded loop does. Memory is counted exactly, in one run.
+ * Work is counted, not timed, so that an input costs the same on each machine: a thread counts
+ * the basic blocks of the GPU that it executes (the compiler calls __sanitizer_cov_trace_pc() at
+ * each), and blocks for bytes that it copies, fills, compares and allocates. Other builds, of a
+ * GPU that is not compiled in this way, count no work and check memory only.
+ *
+ * With threads a unit waits for others in loops, so that counts differ: work is a finding only
+ * if the input exceeds the limit in each of TRIES runs. Memory is counted in one run.
  *
  * Half of all steps of units run with their stop flag set from the start, by a sequence that
  * has no period. Such a step is the work of the unit between two reads of the flag,
@@ -21,7 +24,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+#include <string.h>
 
 #include "../../qemu-device/gpu/gpu.h"
 #include "../../qemu-device/gpu/number.h"
@@ -31,25 +34,19 @@
 #define MAX_GPUS	4u
 
 /*
- * The limits are 1 ms for a register access, which waits for up to two holders of the
- * device lock, and 10 ms for parking, of which each unit's step takes a part; the longest is
- * the boot ROM's with 0.7 ms. A whole step should take WORKERS_QUANTUM_NS, but one that
- * loads a long program takes 2.6 ms, since it allocates and frees much. Everything else
- * stays below a third of each limit. Under a sanitizer the interpreter is up to twenty
- * times slower, and only unbounded work is a finding.
+ * In blocks, about three times the worst of all inputs. Without counts a block takes about a
+ * nanosecond, more if it has many cache misses. A register access waits for up to two holders of
+ * the device lock, parking for each unit's work until it notices its stop flag. A step that loads
+ * a long program, or decodes the objects of a tile, is longer than WORKERS_QUANTUM_NS, since it
+ * allocates and frees much.
  */
-#ifndef __has_feature
-#define __has_feature(name)	0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
-	__has_feature(address_sanitizer)
-#define SLOWER		20u
-#else
-#define SLOWER		1u
-#endif
-#define HOLD_NS		(500000u * SLOWER)
-#define STOP_NS		(1500000u * SLOWER)
-#define STEP_NS		(10000000u * SLOWER)
+#define HOLD_WORK	100000u
+#define STOP_WORK	1500000u
+#define STEP_WORK	20000000u
+
+/* Bytes that cost as much as a block: copied or filled, and allocated (with their page faults). */
+#define COPIED_BYTES	64u
+#define ALLOCATED_BYTES	16u
 
 struct unit {
 	struct workers_unit cfg;
@@ -63,10 +60,9 @@ struct watched {
 };
 
 static struct {
-	bool timed;
 	u64 limit_bytes;	/* see oracle_limit_memory(), or 0 */
 	/* Of this run. */
-	_Atomic u64 hold_ns, stop_ns, step_ns;
+	_Atomic u64 hold, stop, step;
 	_Atomic u32 stop_unit, step_unit;
 	/* Of all inputs: of each the best of its runs. */
 	u64 worst_hold, worst_stop, worst_step, worst_bytes;
@@ -76,11 +72,11 @@ static struct {
 	struct watched gpu[MAX_GPUS];
 } oracle;
 
-/* Locks that the thread holds, and the time when it locked the first one. */
+/* Locks that the thread holds, and its work when it locked the first one. */
 static __thread struct {
 	u32 depth;
 	bool exempt;
-	u64 since;
+	u64 since;	/* in blocks of work */
 } held;
 
 int __real_LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) __attribute__((weak));
@@ -95,8 +91,18 @@ void *__real_aligned_alloc(size_t align, size_t bytes);
 void *__wrap_aligned_alloc(size_t align, size_t bytes);
 void __real_free(void *p);
 void __wrap_free(void *p);
+void *__real_memcpy(void *to, const void *from, size_t bytes);
+void *__wrap_memcpy(void *to, const void *from, size_t bytes);
+void *__real_memmove(void *to, const void *from, size_t bytes);
+void *__wrap_memmove(void *to, const void *from, size_t bytes);
+void *__real_memset(void *to, int value, size_t bytes);
+void *__wrap_memset(void *to, int value, size_t bytes);
+int __real_memcmp(const void *a, const void *b, size_t bytes);
+int __wrap_memcmp(const void *a, const void *b, size_t bytes);
 int __real_pthread_mutex_lock(pthread_mutex_t *lock);
 int __wrap_pthread_mutex_lock(pthread_mutex_t *lock);
+int __real_pthread_mutex_trylock(pthread_mutex_t *lock);
+int __wrap_pthread_mutex_trylock(pthread_mutex_t *lock);
 int __real_pthread_mutex_unlock(pthread_mutex_t *lock);
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *lock);
 struct workers *__real_workers_create(const struct workers_config *config);
@@ -110,21 +116,24 @@ struct pumice_gpu *__wrap_pumice_gpu_create(const struct pumice_gpu_config *conf
 void __real_pumice_gpu_destroy(struct pumice_gpu *gpu);
 void __wrap_pumice_gpu_destroy(struct pumice_gpu *gpu);
 
-static u64 cpu_ns(void)
-{
-	struct timespec t;
+/* Of the thread. */
+static __thread u64 work;
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;
+/* Called by each basic block of a GPU that is compiled for counts. */
+void __sanitizer_cov_trace_pc(void);
+
+void __sanitizer_cov_trace_pc(void)
+{
+	work++;
 }
 
-/* Raise *worst to ns. Return whether it changed. */
-static bool raise_to(_Atomic u64 *worst, u64 ns)
+/* Raise *worst to @blocks. Return whether it changed. */
+static bool raise_to(_Atomic u64 *worst, u64 blocks)
 {
 	u64 old = atomic_load_explicit(worst, memory_order_relaxed);
 
-	while (ns > old)
-		if (atomic_compare_exchange_weak_explicit(worst, &old, ns, memory_order_relaxed,
+	while (blocks > old)
+		if (atomic_compare_exchange_weak_explicit(worst, &old, blocks, memory_order_relaxed,
 							  memory_order_relaxed))
 			return true;
 	return false;
@@ -145,7 +154,10 @@ static void add_bytes(s64 bytes)
 
 static void *allocated(void *p)
 {
-	add_bytes((s64)malloc_usable_size(p));
+	const size_t bytes = malloc_usable_size(p);
+
+	work += bytes / ALLOCATED_BYTES;
+	add_bytes((s64)bytes);
 	return p;
 }
 
@@ -182,6 +194,32 @@ void __wrap_free(void *p)
 	__real_free(p);
 }
 
+/* Copies of the C library. */
+
+void *__wrap_memcpy(void *to, const void *from, size_t bytes)
+{
+	work += bytes / COPIED_BYTES;
+	return __real_memcpy(to, from, bytes);
+}
+
+void *__wrap_memmove(void *to, const void *from, size_t bytes)
+{
+	work += bytes / COPIED_BYTES;
+	return __real_memmove(to, from, bytes);
+}
+
+void *__wrap_memset(void *to, int value, size_t bytes)
+{
+	work += bytes / COPIED_BYTES;
+	return __real_memset(to, value, bytes);
+}
+
+int __wrap_memcmp(const void *a, const void *b, size_t bytes)
+{
+	work += bytes / COPIED_BYTES;
+	return __real_memcmp(a, b, bytes);
+}
+
 void oracle_limit_memory(u64 bytes)
 {
 	oracle.limit_bytes = bytes;
@@ -210,22 +248,35 @@ static bool is_control(const pthread_mutex_t *lock)
 	return false;
 }
 
+static void locked(const pthread_mutex_t *lock)
+{
+	if (held.depth++ == 0) {
+		held.exempt = is_control(lock);
+		held.since = work;
+	}
+}
+
 int __wrap_pthread_mutex_lock(pthread_mutex_t *lock)
 {
 	int ret = __real_pthread_mutex_lock(lock);
 
-	if (held.depth++ == 0) {
-		held.exempt = !oracle.timed || is_control(lock);
-		if (!held.exempt)
-			held.since = cpu_ns();
-	}
+	locked(lock);
+	return ret;
+}
+
+int __wrap_pthread_mutex_trylock(pthread_mutex_t *lock)
+{
+	int ret = __real_pthread_mutex_trylock(lock);
+
+	if (!ret)
+		locked(lock);
 	return ret;
 }
 
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *lock)
 {
 	if (--held.depth == 0 && !held.exempt)
-		raise_to(&oracle.hold_ns, cpu_ns() - held.since);
+		raise_to(&oracle.hold, work - held.since);
 	return __real_pthread_mutex_unlock(lock);
 }
 
@@ -241,11 +292,9 @@ static bool step(void *opaque, unsigned int index, const _Atomic bool *stop)
 	u64 start;
 	bool more;
 
-	if (!oracle.timed)
-		return u->cfg.step(u->cfg.opaque, index, stop);
-	start = cpu_ns();
+	start = work;
 	more = u->cfg.step(u->cfg.opaque, index, whole ? stop : &stopped);
-	if (raise_to(whole ? &oracle.step_ns : &oracle.stop_ns, cpu_ns() - start))
+	if (raise_to(whole ? &oracle.step : &oracle.stop, work - start))
 		atomic_store(whole ? &oracle.step_unit : &oracle.stop_unit, u->number);
 	return more;
 }
@@ -307,9 +356,9 @@ void __wrap_pumice_gpu_destroy(struct pumice_gpu *gpu)
 
 static void begin(void)
 {
-	atomic_store(&oracle.hold_ns, 0);
-	atomic_store(&oracle.stop_ns, 0);
-	atomic_store(&oracle.step_ns, 0);
+	atomic_store(&oracle.hold, 0);
+	atomic_store(&oracle.stop, 0);
+	atomic_store(&oracle.step, 0);
 	oracle.before = atomic_load(&oracle.bytes);
 	atomic_store(&oracle.peak, oracle.before);
 }
@@ -335,14 +384,15 @@ int __wrap_LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		begin();
 		__real_LLVMFuzzerTestOneInput(data, size);
 		check_memory();
-		hold = min_u64(hold, oracle.hold_ns);
-		stop = min_u64(stop, oracle.stop_ns);
-		whole = min_u64(whole, oracle.step_ns);
-	} while ((hold > HOLD_NS || stop > STOP_NS || whole > STEP_NS) && ++tries < TRIES);
-	FUZZ_CHECK(hold <= HOLD_NS, "a lock is held for %llu ns", (unsigned long long)hold);
-	FUZZ_CHECK(stop <= STOP_NS, "unit %u notices after %llu ns that it is to stop",
+		hold = min_u64(hold, oracle.hold);
+		stop = min_u64(stop, oracle.stop);
+		whole = min_u64(whole, oracle.step);
+	} while ((hold > HOLD_WORK || stop > STOP_WORK || whole > STEP_WORK) && ++tries < TRIES);
+	FUZZ_CHECK(hold || !ORACLE_COUNTS, "no work is counted");
+	FUZZ_CHECK(hold <= HOLD_WORK, "a lock is held for %llu blocks", (unsigned long long)hold);
+	FUZZ_CHECK(stop <= STOP_WORK, "unit %u notices after %llu blocks that it is to stop",
 		   oracle.stop_unit, (unsigned long long)stop);
-	FUZZ_CHECK(whole <= STEP_NS, "a step of unit %u takes %llu ns", oracle.step_unit,
+	FUZZ_CHECK(whole <= STEP_WORK, "a step of unit %u takes %llu blocks", oracle.step_unit,
 		   (unsigned long long)whole);
 	oracle.worst_hold = max_u64(oracle.worst_hold, hold);
 	oracle.worst_stop = max_u64(oracle.worst_stop, stop);
@@ -350,17 +400,12 @@ int __wrap_LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	return 0;
 }
 
-/* Under valgrind, which is fifty times slower, the environment disables limits of time. */
-__attribute__((constructor)) static void set_up(void)
-{
-	oracle.timed = !getenv("PUMICE_FUZZ_UNTIMED");
-}
-
 __attribute__((destructor)) static void report(void)
 {
-	if (oracle.timed && oracle.worst_bytes)
-		printf("# worst of all inputs: lock held %.3f ms, stop noticed after %.3f ms, "
-		       "step of %.3f ms, %.1f MiB\n", (double)oracle.worst_hold / 1e6,
-		       (double)oracle.worst_stop / 1e6, (double)oracle.worst_step / 1e6,
+	if (oracle.worst_bytes)
+		printf("# worst of all inputs: lock held for %llu blocks, stop noticed after %llu, "
+		       "step of %llu, %.1f MiB\n", (unsigned long long)oracle.worst_hold,
+		       (unsigned long long)oracle.worst_stop,
+		       (unsigned long long)oracle.worst_step,
 		       (double)oracle.worst_bytes / 1048576);
 }
