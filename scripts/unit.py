@@ -73,6 +73,8 @@ def meson_tests(tally, name, *selection, preset=None, refused=None):
     if name != "native":
         # Time limit: the sanitizers make programs several times slower.
         factor = "5"
+        # Random programs for the USC: their results are compared with more of them in build/native.
+        environment.setdefault("PUMICE_TEST_PROGRAMS", "600")
     else:
         factor = "2"
     results = folder / "meson-logs/testlog.json"
