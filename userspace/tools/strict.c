@@ -127,6 +127,28 @@ static void print_end(const char *line)
 	printf("\n");
 }
 
+/*
+ * Print the other side of a finding of a program: another instruction, which for a register without
+ * a value is the one where that has an effect.
+ */
+static void print_other(const char *line, const char *other)
+{
+	char value[VALUE_BYTES];
+
+	get(line, "\"finding\":", value);
+	printf("\n   %s:", strcmp(value, "uninitialised") ? "other side" : "effect");
+	print_member(other, "\"access\":", " ");
+	printf(" at");
+	print_member(line, "\"other_source\":", " ");
+	print_member(other, "\"instruction\":", " instruction ");
+	print_member(other, "\"wave\":", ", wave ");
+	print_member(other, "\"lane\":", ", lane ");
+	print_member(other, "\"program\":", ", of the program at ");
+	print_member(other, "\"usc\":", ", USC ");
+	if (get(other, "\"same_job\":", value))
+		printf(", of %s", strcmp(value, "true") ? "another job" : "the same job");
+}
+
 /* Print a finding. The other side is an object in it, after which its last members follow. */
 static void print_finding(const char *line, unsigned int number)
 {
@@ -163,22 +185,15 @@ static void print_finding(const char *line, unsigned int number)
 		printf(", virtual GPU %s", value);
 	print_member(line, "\"context\":", ", context ");
 	print_history(line);
-	if (other) {
-		print_member(other, "\"access\":", "\n   other side: ");
-		print_member(other, "\"instruction\":", " at instruction ");
-		print_member(other, "\"wave\":", ", wave ");
-		print_member(other, "\"lane\":", ", lane ");
-		print_member(other, "\"program\":", ", of the program at ");
-		print_member(other, "\"usc\":", ", USC ");
-		if (get(other, "\"same_job\":", value))
-			printf(", of %s", strcmp(value, "true") ? "another job" : "the same job");
-	}
+	if (other)
+		print_other(line, other);
 	print_end(line);
 }
 
 /* The file's contents. */
 struct results {
 	unsigned int findings;
+	unsigned long long lost;	/* detections of others, for which there was no room */
 	unsigned int strict;		/* GPUs in mode strict */
 	unsigned int others;		/* GPUs in another mode, or whose mode is unknown */
 	char backend[VALUE_BYTES], mode[VALUE_BYTES];	/* of the last of these */
@@ -202,13 +217,34 @@ static bool count_gpu(const char *line, struct results *r)
 	return true;
 }
 
+/* Count the findings without room of a line, those since the last such line of its GPU. */
+static bool count_lost(const char *line, struct results *r)
+{
+	char lost[VALUE_BYTES];
+
+	if (!get(line, "{\"lost\":", lost))
+		return false;
+	r->lost += strtoull(lost, NULL, 10);
+	return true;
+}
+
+/* Print the number of findings, and of those that are missing. */
+static void print_count(const struct results *r)
+{
+	printf("%u finding%s", r->findings, r->findings == 1 ? "" : "s");
+	if (r->lost)
+		printf(", and no room for others, detected %llu time%s", r->lost,
+		       r->lost == 1 ? "" : "s");
+	printf("\n");
+}
+
 /* Print all findings of a file, and their number unless nothing can have been found. */
 static void print_findings(FILE *file, bool json, struct results *r)
 {
 	char line[LINE_BYTES];
 
 	while (fgets(line, sizeof(line), file)) {
-		if (count_gpu(line, r))
+		if (count_gpu(line, r) || count_lost(line, r))
 			continue;
 		r->findings++;
 		if (json)
@@ -216,8 +252,10 @@ static void print_findings(FILE *file, bool json, struct results *r)
 		else
 			print_finding(line, r->findings);
 	}
-	if (!json && r->strict)
-		printf("%u finding%s\n", r->findings, r->findings == 1 ? "" : "s");
+	if (json && r->lost)
+		printf("{\"lost\": %llu}\n", r->lost);
+	else if (!json && r->strict)
+		print_count(r);
 }
 
 /* Report that programs were not checked; returns whether all of them were. */

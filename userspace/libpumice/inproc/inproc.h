@@ -544,6 +544,7 @@ int inproc_hierarchy_row(struct pumice_device *dev, u32 row, u64 *value);
 int inproc_finding(struct pumice_device *dev, u32 number, char *text, size_t bytes);
 const char *inproc_mode(struct pumice_device *dev);
 u32 inproc_findings_clears(struct pumice_device *dev);
+u64 inproc_findings_lost(struct pumice_device *dev);
 /* Look up the buffer of a monitor by its id, or NULL. */
 struct perf_buffer *perf_find(struct inproc_device *d, u32 id);
 void perf_put(struct inproc_device *d, struct perf_buffer *buffer);
