@@ -115,8 +115,39 @@ def a_command_that_does_not_close_its_device_has_its_findings():
 @test
 def findings_of_a_command_that_ends_by_a_signal_are_printed():
     for how, number in (("kill", signal.SIGKILL), ("crash", signal.SIGSEGV)):
-        out, _ = strict(LEAVER, how, status=128 + number)
+        out, error = strict(LEAVER, how, status=128 + number)
         assert "1. local-race, write" in out and out.endswith("1 finding\n"), out
+        text = f"ended by signal {int(number)}: {signal.strsignal(number)}"
+        assert error == f"pumice-strict: {LEAVER}: {text}\n", error
+
+
+def end_by(number, how):
+    """Send a signal to the tool while its command waits: its status, and the printed findings."""
+    def default():
+        signal.signal(number, signal.SIG_DFL)
+
+    with subprocess.Popen([STRICT, LEAVER, how], stdout=subprocess.PIPE, text=True,
+                          env={**os.environ, "PUMICE_DEVICE": DEVICE}, preexec_fn=default) as tool:
+        path = tool.stdout.readline().strip()
+        assert os.path.exists(path), path
+        tool.send_signal(number)
+        out = tool.stdout.read()
+    assert not os.path.exists(path), path
+    return tool.returncode, out
+
+
+@test
+def findings_are_printed_if_a_signal_ends_the_tool_with_its_command():
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        status, out = end_by(number, "wait")
+        assert status == -number, status
+        assert "1. local-race, write" in out and out.endswith("1 finding\n"), out
+
+
+@test
+def a_command_that_handles_a_signal_keeps_its_status():
+    status, out = end_by(signal.SIGTERM, "ignore")
+    assert status == 3 and out.endswith("1 finding\n"), (status, out)
 
 
 @test
