@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Findings: storage in the device, and their way through the library. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -174,9 +175,9 @@ static const char race[] = ".group 64, 1, 1\n"
 			   "end\n";
 
 static const char *program = race, *name = "race.pasm";
-static u32 groups = 1;
+static u32 groups = 1, runs = 1, number;
 
-/* Run the program in a device, and get its first finding. */
+/* Run the program in a device, and get its first finding, or that of a number. */
 static int run_race(const char *device, char *text, size_t bytes)
 {
 	struct pumice_context *context;
@@ -197,8 +198,9 @@ static int run_race(const char *device, char *text, size_t bytes)
 	dispatch.groups[0] = groups;
 	assert_int_equal(pumice_stream_dispatch(stream, &dispatch), 0);
 	assert_int_equal(pumice_stream_end(stream, &start), 0);
-	assert_int_equal(pumice_context_run(context, start, PUMICE_FOREVER, NULL), 0);
-	err = pumice_finding_get(dev, 0, text, bytes);
+	for (u32 n = 0; n < runs; n++)
+		assert_int_equal(pumice_context_run(context, start, PUMICE_FOREVER, NULL), 0);
+	err = pumice_finding_get(dev, number, text, bytes);
 	pumice_kernel_destroy(kernel);
 	pumice_stream_destroy(stream);
 	pumice_context_destroy(context);
@@ -325,6 +327,48 @@ static void findings_are_written_to_the_file(void **state)
 	unlink(path);
 }
 
+/* Return the number of lines of a file that have a text. */
+static u32 count_lines(FILE *file, const char *text)
+{
+	char line[TEXT_BYTES];
+	u32 count = 0;
+
+	while (fgets(line, sizeof(line), file))
+		count += strstr(line, text) != NULL;
+	return count;
+}
+
+/* Loads of a byte without a value, three more than there is room for; the job runs twice. */
+static void findings_without_room_follow_the_others(void **state)
+{
+	static char many[STRICT_FINDINGS * 32] = ".group 1, 1, 1\n.local 4\nmov r1, [one], 0\n";
+	char path[] = "/tmp/pumice-findings-XXXXXX", text[TEXT_BYTES];
+	FILE *file = fdopen(mkstemp(path), "r");
+
+	(void)state;
+	assert_non_null(file);
+	for (u32 n = 0; n < STRICT_FINDINGS + 3; n++)
+		strcat(many, "local_load32 r2, [one], r1\n");
+	strcat(many, "end\n");
+	program = many;
+	runs = 2;
+	number = STRICT_FINDINGS;
+	setenv("PUMICE_FINDINGS", path, 1);
+	assert_int_equal(run_race("inproc:cores=1,ram=64,threads=0,mode=strict", text,
+				  sizeof(text)), 0);
+	unsetenv("PUMICE_FINDINGS");
+	assert_string_equal(text, "{\"lost\": 6}");
+	assert_int_equal(count_lines(file, "{\"lost\": 3}"), 2);
+	number++;
+	assert_int_equal(run_race("inproc:cores=1,ram=64,threads=0,mode=strict", text,
+				  sizeof(text)), -ENOENT);
+	program = race;
+	runs = 1;
+	number = 0;
+	fclose(file);
+	unlink(path);
+}
+
 static void store_dropped(void *opaque, const struct strict_finding *finding)
 {
 	*(struct strict_finding *)opaque = *finding;
@@ -399,6 +443,7 @@ int main(void)
 		cmocka_unit_test(other_modes_have_no_finding),
 		cmocka_unit_test(threads_find_the_same),
 		cmocka_unit_test(findings_are_written_to_the_file),
+		cmocka_unit_test(findings_without_room_follow_the_others),
 		cmocka_unit_test(an_end_that_is_not_enabled_is_dropped),
 		cmocka_unit_test(a_read_of_another_status_does_not_handle_an_end),
 		cmocka_unit_test(a_text_without_room_is_refused),

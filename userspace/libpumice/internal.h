@@ -128,6 +128,8 @@ struct backend_ops {
 	const char *(*mode)(struct pumice_device *dev);
 	/* Return how often all findings were dropped; exists if finding does. */
 	u32 (*findings_clears)(struct pumice_device *dev);
+	/* Return the number of findings that had no room; exists if finding does. */
+	u64 (*findings_lost)(struct pumice_device *dev);
 
 	int (*trace_open)(struct pumice_device *dev, u32 entries, struct pumice_trace **trace);
 	/* Read one more record, or clear *have. @lost: incremented */
@@ -170,6 +172,7 @@ struct pumice_device {
 	pthread_mutex_t findings_lock;	/* protects the rest; vms_lock nests inside */
 	u32 findings_written;		/* to the file, since they were dropped last */
 	u32 findings_clears;		/* how often they were dropped before */
+	u64 findings_lost;		/* without room, of those that were written as a number */
 };
 
 /* Write the mode of a GPU that has been opened to the file that PUMICE_FINDINGS names, if any. */

@@ -6,11 +6,16 @@
  * The library of the command writes them to a file that PUMICE_FINDINGS names, a JSON object in
  * each line (Documentation/strict.rst), and a line for each GPU that the command opens. A command
  * whose GPUs were not all in mode strict, or that has opened none, is not one without errors.
+ *
+ * A signal that ends the tool as a rule, such as that of Ctrl-C, is for the command: when that has
+ * ended its findings are printed, and if it was by this signal then the tool ends by it, too.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -127,6 +132,28 @@ static void print_end(const char *line)
 	printf("\n");
 }
 
+/*
+ * Print the other side of a finding of a program: another instruction, which for a register without
+ * a value is the one where that has an effect.
+ */
+static void print_other(const char *line, const char *other)
+{
+	char value[VALUE_BYTES];
+
+	get(line, "\"finding\":", value);
+	printf("\n   %s:", strcmp(value, "uninitialised") ? "other side" : "effect");
+	print_member(other, "\"access\":", " ");
+	printf(" at");
+	print_member(line, "\"other_source\":", " ");
+	print_member(other, "\"instruction\":", " instruction ");
+	print_member(other, "\"wave\":", ", wave ");
+	print_member(other, "\"lane\":", ", lane ");
+	print_member(other, "\"program\":", ", of the program at ");
+	print_member(other, "\"usc\":", ", USC ");
+	if (get(other, "\"same_job\":", value))
+		printf(", of %s", strcmp(value, "true") ? "another job" : "the same job");
+}
+
 /* Print a finding. The other side is an object in it, after which its last members follow. */
 static void print_finding(const char *line, unsigned int number)
 {
@@ -163,22 +190,15 @@ static void print_finding(const char *line, unsigned int number)
 		printf(", virtual GPU %s", value);
 	print_member(line, "\"context\":", ", context ");
 	print_history(line);
-	if (other) {
-		print_member(other, "\"access\":", "\n   other side: ");
-		print_member(other, "\"instruction\":", " at instruction ");
-		print_member(other, "\"wave\":", ", wave ");
-		print_member(other, "\"lane\":", ", lane ");
-		print_member(other, "\"program\":", ", of the program at ");
-		print_member(other, "\"usc\":", ", USC ");
-		if (get(other, "\"same_job\":", value))
-			printf(", of %s", strcmp(value, "true") ? "another job" : "the same job");
-	}
+	if (other)
+		print_other(line, other);
 	print_end(line);
 }
 
 /* The file's contents. */
 struct results {
 	unsigned int findings;
+	unsigned long long lost;	/* detections of others, for which there was no room */
 	unsigned int strict;		/* GPUs in mode strict */
 	unsigned int others;		/* GPUs in another mode, or whose mode is unknown */
 	char backend[VALUE_BYTES], mode[VALUE_BYTES];	/* of the last of these */
@@ -202,13 +222,34 @@ static bool count_gpu(const char *line, struct results *r)
 	return true;
 }
 
+/* Count the findings without room of a line, those since the last such line of its GPU. */
+static bool count_lost(const char *line, struct results *r)
+{
+	char lost[VALUE_BYTES];
+
+	if (!get(line, "{\"lost\":", lost))
+		return false;
+	r->lost += strtoull(lost, NULL, 10);
+	return true;
+}
+
+/* Print the number of findings, and of those that are missing. */
+static void print_count(const struct results *r)
+{
+	printf("%u finding%s", r->findings, r->findings == 1 ? "" : "s");
+	if (r->lost)
+		printf(", and no room for others, detected %llu time%s", r->lost,
+		       r->lost == 1 ? "" : "s");
+	printf("\n");
+}
+
 /* Print all findings of a file, and their number unless nothing can have been found. */
 static void print_findings(FILE *file, bool json, struct results *r)
 {
 	char line[LINE_BYTES];
 
 	while (fgets(line, sizeof(line), file)) {
-		if (count_gpu(line, r))
+		if (count_gpu(line, r) || count_lost(line, r))
 			continue;
 		r->findings++;
 		if (json)
@@ -216,8 +257,10 @@ static void print_findings(FILE *file, bool json, struct results *r)
 		else
 			print_finding(line, r->findings);
 	}
-	if (!json && r->strict)
-		printf("%u finding%s\n", r->findings, r->findings == 1 ? "" : "s");
+	if (json && r->lost)
+		printf("{\"lost\": %llu}\n", r->lost);
+	else if (!json && r->strict)
+		print_count(r);
 }
 
 /* Report that programs were not checked; returns whether all of them were. */
@@ -236,28 +279,109 @@ static bool report_unchecked(const struct results *r)
 	return false;
 }
 
-/* Run the command with findings to a file; returns its exit status, or 128 plus its signal. */
+/* The signals that end a program as a rule, and may be sent while its command runs. */
+static const int ends[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
+
+#define ENDS	(sizeof(ends) / sizeof(ends[0]))
+
+static volatile sig_atomic_t received;	/* the last one of these, or 0 */
+static volatile pid_t child;		/* the command, while it is a process; or 0 */
+
+/* Those of a terminal are sent to all processes of its foreground group, others to one. */
+static void on_end(int number, siginfo_t *info, void *context)
+{
+	(void)context;
+	received = number;
+	if (info->si_code <= 0 && child > 0)
+		kill(child, number);
+}
+
+/* Receive the signals, except those that the caller ignores; get the former actions. */
+static void receive_ends(struct sigaction *former)
+{
+	const struct sigaction receive = { .sa_sigaction = on_end,
+					   .sa_flags = SA_SIGINFO | SA_RESTART };
+
+	for (size_t n = 0; n < ENDS; n++) {
+		sigaction(ends[n], NULL, &former[n]);
+		if (former[n].sa_handler != SIG_IGN)
+			sigaction(ends[n], &receive, NULL);
+	}
+}
+
+/* Begin the command, with the actions and the mask of signals that the tool had. */
+static void begin(char **words, const struct sigaction *former, const sigset_t *mask)
+{
+	for (size_t n = 0; n < ENDS; n++)
+		sigaction(ends[n], &former[n], NULL);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	execvp(words[0], words);
+	fprintf(stderr, NAME ": %s: %s\n", words[0], strerror(errno));
+	_exit(EXIT_NOT_RUN);
+}
+
+/* Begin the command; returns its id, or -1. Signals are blocked until the id is stored. */
+static pid_t start(char **words)
+{
+	struct sigaction former[ENDS];
+	sigset_t blocked, mask;
+	pid_t pid;
+
+	sigemptyset(&blocked);
+	for (size_t n = 0; n < ENDS; n++)
+		sigaddset(&blocked, ends[n]);
+	sigprocmask(SIG_BLOCK, &blocked, &mask);
+	receive_ends(former);
+	pid = fork();
+	if (!pid)
+		begin(words, former, &mask);
+	child = pid;
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	return pid;
+}
+
+/* Run the command with findings to a file; returns its status as of waitpid(). */
 static int run(char **words, const char *file)
 {
-	int status;
+	siginfo_t info;
+	int status = 0;
 	pid_t pid;
 
 	setenv("PUMICE_MODE", "strict", 1);
 	setenv("PUMICE_FINDINGS", file, 1);
 	setenv("PUMICE_DEVICE", "inproc:threads=0", 0);
-	pid = fork();
-	if (!pid) {
-		execvp(words[0], words);
-		fprintf(stderr, NAME ": %s: %s\n", words[0], strerror(errno));
-		_exit(EXIT_NOT_RUN);
-	}
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	pid = start(words);
 	if (pid < 0) {
 		fprintf(stderr, NAME ": %s\n", strerror(errno));
-		return EXIT_NOT_RUN;
+		return EXIT_NOT_RUN << 8;
 	}
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	/* Its id is that of no other process until waitpid(). */
+	while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+		;
+	child = 0;
+	waitpid(pid, &status, 0);
+	return status;
+}
+
+/*
+ * Return the exit status of the command, or 128 plus its signal, which is reported. If the tool has
+ * received that signal, it ends by it: a script of a shell ends then, too.
+ */
+static int status_of(int status, const char *word)
+{
+	const struct rlimit none = { 0 };
+	const int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+
+	if (!number)
+		return WEXITSTATUS(status);
+	if (number == received) {
+		fflush(stdout);
+		setrlimit(RLIMIT_CORE, &none);	/* a core is of interest of the command only */
+		signal(number, SIG_DFL);
+		raise(number);
+	}
+	fprintf(stderr, NAME ": %s: ended by signal %d: %s\n", word, number, strsignal(number));
+	return 128 + number;
 }
 
 int main(int argc, char **argv)
@@ -298,8 +422,9 @@ int main(int argc, char **argv)
 	print_findings(file, json, &results);
 	fclose(file);
 	unlink(path);
-	if (status != EXIT_NOT_RUN)
+	if (status != EXIT_NOT_RUN << 8)
 		checked = report_unchecked(&results);
+	status = status_of(status, argv[first]);
 	if (status)
 		return status;
 	return results.findings ? EXIT_FINDINGS : checked ? 0 : EXIT_UNCHECKED;

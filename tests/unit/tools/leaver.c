@@ -2,7 +2,9 @@
 /*
  * A program that ends without destroying its objects: run a kernel with a race in the device that
  * PUMICE_DEVICE names, wait for it, and end as the argument says: "exit", "kill" or "crash", by
- * a signal. With "past" the kernel loads the word after a buffer with a name, instead.
+ * a signal. With "past" the kernel loads the word after a buffer with a name, instead. "wait" and
+ * "ignore" print the name of the file with the findings and wait for a signal; "ignore" handles it
+ * and exits.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -71,6 +73,24 @@ static void run(bool past)
 	check("run", pumice_context_run(context, start, PUMICE_FOREVER, NULL));
 }
 
+static void on_signal(int number)
+{
+	(void)number;
+	_exit(0);
+}
+
+/* Wait for a signal, after its receiver is set and a line is printed; for a minute at most. */
+static void wait_for_signal(bool ignore)
+{
+	if (ignore)
+		signal(SIGTERM, on_signal);
+	puts(getenv("PUMICE_FINDINGS"));
+	fflush(stdout);
+	alarm(60);
+	for (;;)
+		pause();
+}
+
 int main(int argc, char **argv)
 {
 	const struct rlimit none = { 0 };
@@ -78,6 +98,8 @@ int main(int argc, char **argv)
 
 	setrlimit(RLIMIT_CORE, &none);
 	run(!strcmp(how, "past"));
+	if (!strcmp(how, "wait") || !strcmp(how, "ignore"))
+		wait_for_signal(!strcmp(how, "ignore"));
 	if (!strcmp(how, "kill"))
 		raise(SIGKILL);
 	if (!strcmp(how, "crash")) {

@@ -60,7 +60,7 @@ def a_race_is_printed_with_its_place_and_the_other_side():
                 r"   at  race\.pasm:8 instruction 3 of the program at 0x[0-9a-f]+, wave 0, lane 0, "
                 r"USC 0, context [0-9]+\n"
                 r"   in  job 1 of queue [0-9]+, data master cdm\n"
-                r"   other side: read at instruction 5, wave 1, lane 0\n"
+                r"   other side: read at race\.pasm:10 instruction 5, wave 1, lane 0\n"
                 r"   no barrier between the other access and this one\n"
                 r"(   detected [0-9]+ times\n)?")
     assert re.match(expected, out), out
@@ -73,6 +73,7 @@ def json_has_an_object_in_each_line():
     finding, second = [json.loads(line) for line in out.splitlines()]
     assert finding["finding"] == "local-race" and finding["source"] == "race.pasm:8", finding
     assert finding["other"]["instruction"] == 5, finding
+    assert finding["other_source"] == "race.pasm:10", finding
     assert second["access"] == "read" and second["other"]["access"] == "write", second
 
 
@@ -114,8 +115,71 @@ def a_command_that_does_not_close_its_device_has_its_findings():
 @test
 def findings_of_a_command_that_ends_by_a_signal_are_printed():
     for how, number in (("kill", signal.SIGKILL), ("crash", signal.SIGSEGV)):
-        out, _ = strict(LEAVER, how, status=128 + number)
+        out, error = strict(LEAVER, how, status=128 + number)
         assert "1. local-race, write" in out and out.endswith("1 finding\n"), out
+        text = f"ended by signal {int(number)}: {signal.strsignal(number)}"
+        assert error == f"pumice-strict: {LEAVER}: {text}\n", error
+
+
+def end_by(number, how):
+    """Send a signal to the tool while its command waits: its status, and the printed findings."""
+    def default():
+        signal.signal(number, signal.SIG_DFL)
+
+    with subprocess.Popen([STRICT, LEAVER, how], stdout=subprocess.PIPE, text=True,
+                          env={**os.environ, "PUMICE_DEVICE": DEVICE}, preexec_fn=default) as tool:
+        path = tool.stdout.readline().strip()
+        assert os.path.exists(path), path
+        tool.send_signal(number)
+        out = tool.stdout.read()
+    assert not os.path.exists(path), path
+    return tool.returncode, out
+
+
+@test
+def findings_are_printed_if_a_signal_ends_the_tool_with_its_command():
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        status, out = end_by(number, "wait")
+        assert status == -number, status
+        assert "1. local-race, write" in out and out.endswith("1 finding\n"), out
+
+
+@test
+def a_command_that_handles_a_signal_keeps_its_status():
+    status, out = end_by(signal.SIGTERM, "ignore")
+    assert status == 3 and out.endswith("1 finding\n"), (status, out)
+
+
+@test
+def the_other_side_of_a_barrier_is_printed():
+    out = run_kernel(".group 64, 1, 1\n.local 4\nmov r1, [one], instance\nbrnz more, r1[0]\n"
+                     "barrier\nend\nmore:\nbarrier\nend\n", status=3)
+    assert re.search(r"1\. unpaired-barrier\n   at  race\.pasm:[58] instruction [24] .*, wave [01],.*\n"
+                     r"   in  job 1 of .*\n"
+                     r"   other side: at race\.pasm:[58] instruction [24], wave [01]\n", out), out
+
+
+@test
+def the_effect_of_a_register_without_a_value_is_printed():
+    out = run_kernel(".group 1, 1, 1\n.local 4\nmov r3, [one], 0\nadd.u32 r1, r2, 0\n\n"
+                     "local_store32 [one], r3, r1\nend\n", status=3)
+    assert "1. uninitialised, read of r2\n   at  race.pasm:4 instruction 1 " in out, out
+    assert "\n   effect: read at race.pasm:6 instruction 2, wave 0, lane 0\n" in out, out
+
+
+# One finding for each load of a byte without a value, more than the device keeps.
+MANY = ".group 1, 1, 1\n.local 4\nmov r1, [one], 0\n" + 300 * "local_load32 r2, [one], r1\n" + "end\n"
+
+
+@test
+def findings_without_room_are_counted():
+    out = run_kernel(MANY, status=3)
+    assert out.endswith("\n256 findings, and no room for others, detected 44 times\n"), out[-300:]
+    out = run_kernel(MANY, "--json", status=3).splitlines()
+    assert len(out) == 257 and json.loads(out[256]) == {"lost": 44}, out[-1]
+    write("race.pasm", MANY)
+    out, _ = strict("sh", "-c", f"for n in 1 2; do '{RUN}' race.pasm --groups 1; done", status=3)
+    assert out.endswith("\n512 findings, and no room for others, detected 88 times\n"), out[-300:]
 
 
 @test
@@ -131,7 +195,7 @@ def an_access_after_a_buffer_is_printed_with_its_name():
 @test
 def findings_of_all_processes_are_printed():
     out, _ = strict("sh", "-c", f"'{LEAVER}' exit; '{LEAVER}' exit", status=3)
-    assert out.count("leaver.pasm:4") == 2 and out.endswith("2 findings\n"), out
+    assert out.count("at  leaver.pasm:4") == 2 and out.endswith("2 findings\n"), out
 
 
 @test

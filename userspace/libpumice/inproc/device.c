@@ -149,6 +149,7 @@ static const struct backend_ops inproc_ops = {
 	.finding = inproc_finding,
 	.mode = inproc_mode,
 	.findings_clears = inproc_findings_clears,
+	.findings_lost = inproc_findings_lost,
 	.trace_open = inproc_trace_open,
 	.trace_next = inproc_trace_next,
 	.trace_close = inproc_trace_close,

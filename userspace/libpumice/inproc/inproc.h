@@ -185,6 +185,7 @@ struct inproc_context {
 	bool dead;			/* rejects further jobs */
 	bool timed_out;			/* killed because of job watch_seqno */
 	bool held;			/* killed by the firmware, whose job has not been counted */
+	bool other_lives;		/* of the user's: the firmware has killed one queue only */
 	u32 watch_seqno;		/* job in progress at the last check */
 	u64 watch_start;		/* watched_ns of the device when that was first seen */
 	struct pumice_context_state state;
@@ -544,6 +545,7 @@ int inproc_hierarchy_row(struct pumice_device *dev, u32 row, u64 *value);
 int inproc_finding(struct pumice_device *dev, u32 number, char *text, size_t bytes);
 const char *inproc_mode(struct pumice_device *dev);
 u32 inproc_findings_clears(struct pumice_device *dev);
+u64 inproc_findings_lost(struct pumice_device *dev);
 /* Look up the buffer of a monitor by its id, or NULL. */
 struct perf_buffer *perf_find(struct inproc_device *d, u32 id);
 void perf_put(struct inproc_device *d, struct perf_buffer *buffer);

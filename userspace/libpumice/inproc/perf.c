@@ -235,3 +235,11 @@ u32 inproc_findings_clears(struct pumice_device *dev)
 {
 	return pumice_gpu_findings_clears(inproc_device(dev)->gpu);
 }
+
+/* The GPU counts those of all virtual GPUs together. */
+u64 inproc_findings_lost(struct pumice_device *dev)
+{
+	const struct inproc_device *d = inproc_device(dev);
+
+	return d == d->first ? pumice_gpu_findings_lost(d->gpu) : 0;
+}

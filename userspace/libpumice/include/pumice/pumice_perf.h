@@ -192,7 +192,10 @@ int pumice_hierarchy_level_get(struct pumice_device *dev, uint32_t level,
  * @text: out, a JSON object in one line; Documentation/strict.rst describes its members
  * @bytes: room of @text; 2048 is sufficient
  *
- * Findings are complete when no job runs. Return: 0; -ENOENT past the last; -ENOSPC;
+ * Findings are complete when no job runs. If there was no room for further ones, the last text is
+ * {"lost": N}, with the number of their detections; of all virtual GPUs, and only of device 0.
+ *
+ * Return: 0; -ENOENT past the last; -ENOSPC;
  * -EOPNOTSUPP for a GPU of the kernel driver or of another process.
  */
 int pumice_finding_get(struct pumice_device *dev, uint32_t number, char *text, size_t bytes);
