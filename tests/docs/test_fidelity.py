@@ -3,10 +3,14 @@
 
 import pathlib
 import re
-import subprocess
+import sys
 import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "scripts"))
+
+import mutation_programs  # noqa: E402  # pylint: disable=wrong-import-position
+
 TABLES = sorted((TOP / "Documentation/fidelity").glob("document-*.inc"))
 COLUMNS = 5
 STATES = ("done", "decided", "simplified", "missing")
@@ -65,16 +69,23 @@ def names_in_parentheses(cell):
     return [name for group in groups for name in literals(group) if "/" not in name]
 
 
-def words_of_tests():
-    """Return every word of the files that contain test cases."""
-    names = subprocess.run(["git", "-C", str(TOP), "ls-files", "tests",
-                            "drivers/gpu/drm/pumice/tests"],
-                           check=True, capture_output=True, text=True).stdout.split()
-    words = set()
-    for name in names:
-        if name.endswith((".c", ".h", ".py", ".sh")):
-            words.update(re.findall(r"[\w-]+", (TOP / name).read_text(encoding="utf-8")))
-    return words
+def source_of(kind, program):
+    """Return the source of a test that runs in a guest."""
+    return TOP / {"guest": f"tests/guest/{program}.c", "igt": f"tests/igt/{program}.c",
+                  "kunit": f"drivers/gpu/drm/pumice/tests/{program}_test.c"}[kind]
+
+
+def problem_of(test, programs):
+    """Return why there is no such test, or None."""
+    kind, program, case = test.split("/")
+    if kind == "unit":
+        return programs.problem(program, case)
+    path = source_of(kind, program)
+    if not path.is_file():
+        return f"there is no {path.relative_to(TOP)}"
+    if case not in mutation_programs.words_of_source(path):
+        return f"{path.name} has no case {case}"
+    return None
 
 
 class Fidelity(unittest.TestCase):
@@ -161,12 +172,23 @@ class Fidelity(unittest.TestCase):
                     self.assertEqual(set(re.findall(r"\w+", literal)) - words, set())
 
     def test_named_tests_exist(self):
-        words = words_of_tests()
+        programs = mutation_programs.Programs(TOP)
         for name, row in self.rows:
             for test in literals(row[3]):
                 with self.subTest(table=name, requirement=row[1], test=test):
                     self.assertRegex(test, r"^(unit|guest|kunit|igt)/[\w-]+/[\w@-]+$")
-                    self.assertTrue(test.split("/")[2] in words, "no file of tests has it")
+                    self.assertIsNone(problem_of(test, programs))
+
+    def test_test_of_another_program_does_not_exist(self):
+        programs = mutation_programs.Programs(TOP)
+        for test, exists in [("unit/pds_core/data_masters_share_a_core", True),
+                             ("unit/pds_dispatch/data_masters_share_a_core", False),
+                             ("guest/t_draw/square_is_drawn_to_the_pixel", True),
+                             ("guest/t_rays/square_is_drawn_to_the_pixel", False),
+                             ("kunit/pumice_mmu/attributes_reach_the_entries", True),
+                             ("kunit/pumice_none/attributes_reach_the_entries", False)]:
+            with self.subTest(test):
+                self.assertEqual(problem_of(test, programs) is None, exists)
 
     def test_names_in_parentheses_are_read_as_written(self):
         cell = "VDM: ``a/b.c`` (``run()``, ``state``), ``x.xml`` (``s.field``; ``c/d.h``) and ``e``"
