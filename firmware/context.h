@@ -60,7 +60,8 @@ struct context {
 	u64 stop_ticks;		/* of these and of the running slice: stalled on pages */
 	u64 stop_start;		/* GPU clock of the present stall, or 0 */
 	bool renders_partial;	/* see struct fwif_context */
-	u64 starved;		/* ticks without room for its tasks, at the end of its last slice */
+	u64 starved;		/* ticks without room for its tasks, at the end of a slice, */
+	u64 starved_groups;	/* and the work-groups that had ended then */
 	u64 first_start;	/* GPU clock, if started */
 	u64 ready_since;	/* GPU clock when it was appended to a list of ready contexts */
 

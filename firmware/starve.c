@@ -16,7 +16,8 @@
  * all end earlier is never a keeper, whatever others wait for.
  *
  * A geometry job that waits for pages or for its partial render needs no room. The time of a
- * compute job that is switched out is continued in its next slice.
+ * compute job that is switched out is continued in its next slice, until one of its work-groups
+ * ends.
  *
  * Limits: a job with a task that is longer than the hold may be killed although a USC has room
  * for the tasks of most other jobs.
@@ -66,6 +67,14 @@ static bool needs_room(struct context *const *holder, u32 dm)
 	       !(dm == FWIF_DM_VDM && (c->stop_start || c->renders_partial));
 }
 
+/* Return for how long a job had waited when it was switched out, if no work-group ended since. */
+static u64 starved_before(const struct context *c)
+{
+	if (reg_read64_moving(PUMICE_CDM_GROUPS) != c->starved_groups)
+		return 0;
+	return c->starved;
+}
+
 /* Return the time since which a job has waited without tasks in slots, or 0. */
 static u64 waits_since(struct context *const *holder, u32 dm)
 {
@@ -74,7 +83,7 @@ static u64 waits_since(struct context *const *holder, u32 dm)
 	if (!needs_room(holder, dm))
 		return 0;
 	since = read_time(PUMICE_PDS_STARVED(pds_number[dm]));
-	return since ? since - holder[dm]->starved : 0;
+	return since ? since - starved_before(holder[dm]) : 0;
 }
 
 /* Return whether the job of one data master may keep that of another from the USCs. */
@@ -183,6 +192,7 @@ void starve_switch(struct context *c)
 	const u64 since = boot_device_minor() < FWIF_STARVED_SINCE_MAP ? 0 :
 			  read_time(PUMICE_PDS_STARVED(pds_number[c->dm]));
 
-	c->starved = since ? c->starved + clock_now() - since : 0;
+	c->starved = since ? starved_before(c) + clock_now() - since : 0;
+	c->starved_groups = reg_read64_moving(PUMICE_CDM_GROUPS);
 	master[c->dm].extended = false;
 }

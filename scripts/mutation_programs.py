@@ -5,21 +5,45 @@ Used by mutations.py for rows of kind unit. A name is a text, a text with number
 ('scan_@0@'.format(…)) or a text and a variable ('pds_' + name): a variable may be each text of its
 meson.build, which needs no evaluation of loops. So a wrong name is accepted if it is joined from
 texts of one file; a right one is never refused.
+
+The cases of a program are in the source of its name, test_dispatch.c for pds_dispatch, or in
+sources of the folder that have the name of no program. If no source has its name, they are
+in any of the folder. Comments are not read.
 """
 
+import pathlib
 import re
 
 import sources
 
 TEST = re.compile(r"^\s*test\(\s*'([^']*)'\s*(\+\s*\w+)?", re.M)
 PLACE = re.compile(r"@\d@")
-# Sources that contain the names of cases.
-SUFFIXES = (".c", ".h", ".py", ".sh")
+C_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+SCRIPT_COMMENT = re.compile(r"#[^\n]*")
+# Sources that contain the names of cases, and their comments.
+COMMENTS = {".c": C_COMMENT, ".h": C_COMMENT, ".py": SCRIPT_COMMENT, ".sh": SCRIPT_COMMENT}
+# Of a program's own source.
+PREFIX = "test_"
 
 
 def words(text):
     """Return the words of a text that may be names of cases."""
     return set("".join(c if c.isalnum() or c in "_-" else " " for c in text).split())
+
+
+def words_of_source(path):
+    """Return the words of a source outside of its comments."""
+    return words(COMMENTS[path.suffix].sub(" ", path.read_text(encoding="utf-8")))
+
+
+def own_sources(program, paths):
+    """Return those of a folder's sources that have the name of a program: the longest such name."""
+    named = {}
+    for path in paths:
+        stem = path.stem.removeprefix(PREFIX).replace("-", "_")
+        if path.suffix != ".h" and f"_{program.replace('-', '_')}".endswith(f"_{stem}"):
+            named.setdefault(len(stem), []).append(path)
+    return named[max(named)] if named else []
 
 
 def literals(text):
@@ -34,7 +58,7 @@ class Programs:
         self.top = top
         self.files = [name for name in sources.files(top)]
         self.names = []     # (pattern, texts, folder)
-        self.known = {}     # {folder: words}
+        self.known = {}     # {path: words}
         for name in self.files:
             folder, _, base = name.rpartition("/")
             if base == "meson.build":
@@ -57,21 +81,25 @@ class Programs:
                 found.add(folder)
         return found
 
-    def has_case(self, folder, case):
-        """Return whether a source in the folder has a word: the name of a case of its tests."""
-        if folder not in self.known:
-            self.known[folder] = set()
-            for name in self.files:
-                if name.startswith(folder + "/") and name.endswith(SUFFIXES):
-                    text = (self.top / name).read_text(encoding="utf-8")
-                    self.known[folder] |= words(text)
-        return case in self.known[folder]
+    def words_of(self, path):
+        """Return the words of a source; read once."""
+        if path not in self.known:
+            self.known[path] = words_of_source(self.top / path)
+        return self.known[path]
+
+    def has_case(self, folder, program, case):
+        """Return whether a source of the program has a word: the name of a case."""
+        paths = [pathlib.Path(name) for name in self.files
+                 if name.startswith(folder + "/") and pathlib.Path(name).suffix in COMMENTS]
+        own = own_sources(program, paths)
+        shared = [path for path in paths if not own or not path.name.startswith(PREFIX)]
+        return any(case in self.words_of(path) for path in own + shared)
 
     def problem(self, program, case):
         """Return why there is no such case, or None."""
         folders = self.folders(program)
         if not folders:
             return f"meson defines no test {program}"
-        if not any(self.has_case(folder, case) for folder in folders):
-            return f"no source in the folder of the test {program} has a case {case}"
+        if not any(self.has_case(folder, program, case) for folder in folders):
+            return f"no source of the test {program} has a case {case}"
         return None

@@ -17,14 +17,11 @@ OVERVIEW = "Documentation/overview.rst"
 DIAGRAM = "Documentation/pictures/overview.svg"
 # Folders of the GPU core that are not blocks of the diagram.
 NOT_DRAWN = {
-    **dict.fromkeys(("bif", "cache", "dcu", "hierarchy", "mcu", "slc"),
-                    "is part of the arrow to guest memory, in counted mode"),
-    "core": "is the box of cores itself", "dm": "is shared by the data masters",
+    "cache": "is shared by MCU, DCU, TCU and SLC", "core": "is the box of cores itself",
+    "dm": "is shared by the data masters",
     "fifo": "is shared by blocks", "fwctl": "is drawn as a part of the firmware processor",
     "fwgdb": "is for debuggers", "half": "is the box of TAG and TF", "inject": "is for tests",
     "levels": "is for the compiler", "mem": "is drawn as the arrow to guest memory",
-    "strict": "is for observers",
-    "tcu": "is part of the arrow from the TAG to guest memory",
     "texel": "is shared by blocks", "trace": "is for observers",
 }
 

@@ -530,6 +530,83 @@ static void slices_of_compute_jobs_do_not_renew_the_time(void **state)
 	fx_destroy(s.of[0]);
 }
 
+/* Write a program that never ends on core 1, and a loop on core 0. */
+static void put_endless_on_core_1(struct fx_vm *vm, u32 loops)
+{
+	const struct pumice_usc_operand usc = {
+		.bank = PUMICE_USC_BANK_SR, .num = PUMICE_USC_SR_CORE, .elem = true,
+	};
+	struct pumice_usc_insn insn = { .opcode = PUMICE_USC_OP_BRNZ, .target = 0 };
+	const struct pumice_pds_insn task = {
+		.opcode = PUMICE_PDS_OP_TASK, .addr = FX_CODE_VA + 64, .insns = 1 + FX_LOOP_INSNS,
+	};
+	const struct pumice_pds_insn end = { .opcode = PUMICE_PDS_OP_END };
+
+	pumice_usc_operand_pack(&insn.src0, &usc);
+	pumice_usc_pack(vm->code + 16, &insn);
+	fx_put_loop(vm->code + 16 + PUMICE_USC_WORDS, loops);
+	pumice_pds_pack(vm->code + 4, &task);
+	pumice_pds_pack(vm->code + 8, &end);
+}
+
+/* Return for how long the CDM has waited, ns, or 0. */
+static u64 cdm_waited(struct starved *s)
+{
+	const u32 since = fx_reg(s->of[0], PUMICE_PDS_STARVED(0));
+
+	return since ? fx_clock(s->of[0]) - since : 0;
+}
+
+/* Write a fragment job whose task on core 1 never ends, and whose tiles have many on core 0. */
+static void put_fragments_of_two_cores(struct starved *s, u32 os)
+{
+	struct pumice_scene scene;
+
+	put_endless_on_core_1(&s->vm[os], 450000);
+	assert_int_equal(pumice_scene_unpack(s->valid_scene[os], &scene), PUMICE_UNPACK_OK);
+	scene.width *= 4;
+	scene.height *= 4;
+	pumice_scene_pack(s->valid_scene[os], &scene);
+}
+
+/*
+ * A compute job waits for both cores, is switched out, has a work-group on core 0, and waits again:
+ * less than a hold each time, and more in all. The task on core 1 is older. Each kick is a review.
+ */
+static void work_groups_end_the_time_of_earlier_slices(void **state)
+{
+	static const u32 dm[] = { FWIF_DM_CDM, FWIF_DM_PDM, FWIF_DM_CDM };
+	u64 start, before, longest = 0;
+	struct starved s;
+
+	(void)state;
+	create_of(&s, HOLD_US, 2, 1, dm);
+	s.of[0]->boot->slice_us = FWIF_SLICE_MIN_US;
+	put_fragments_of_two_cores(&s, 1);
+	begin(&s, 1);
+	fx_steps(s.of[0], 200);
+	put_loop(&s.vm[0], 100);
+	put_launch(&s.vm[0], 3, 1024, all_temps(&s));
+	begin(&s, 0);
+	start = fx_clock(s.of[0]);
+	while (cdm_waited(&s) < HOLD_NS * 6 / 10 && fx_clock(s.of[0]) - start < HOLD_NS)
+		fx_steps(s.of[0], 50);
+	before = cdm_waited(&s);
+	begin(&s, 2);
+	while (!*s.c[0].object && fx_clock(s.of[0]) - start < 4 * HOLD_NS) {
+		longest = max_u64(longest, cdm_waited(&s));
+		fx_kick(s.of[1]);
+		fx_steps(s.of[0], KICK_STEPS);
+	}
+	assert_int_equal(*s.c[2].object, 1);
+	assert_int_equal(s.of[0]->boot->switches, 1);
+	assert_in_range(before, HOLD_NS / 2, HOLD_NS);
+	assert_in_range(longest, HOLD_NS - before + HOLD_NS / 20, HOLD_NS);
+	assert_int_equal(*s.c[0].object, 1);
+	assert_int_equal(s.c[1].f->state, FWIF_CONTEXT_OK);
+	fx_destroy(s.of[0]);
+}
+
 /* A geometry job whose stream is a LINK to itself: it has no tasks and needs no room. */
 static void put_link(struct fx_vm *vm)
 {
@@ -735,6 +812,7 @@ int main(void)
 		cmocka_unit_test(a_job_with_room_on_another_usc_needs_no_kill),
 		cmocka_unit_test(a_job_that_takes_all_uscs_of_a_core_is_killed),
 		cmocka_unit_test(slices_of_compute_jobs_do_not_renew_the_time),
+		cmocka_unit_test(work_groups_end_the_time_of_earlier_slices),
 		cmocka_unit_test(a_job_without_tasks_kills_no_others),
 		cmocka_unit_test(a_job_without_tasks_kills_no_short_jobs),
 		cmocka_unit_test(a_job_without_tasks_is_killed_for_one_that_waits),

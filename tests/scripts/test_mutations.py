@@ -106,7 +106,9 @@ test('plain',
         self.addCleanup(folder.cleanup)
         self.top = pathlib.Path(folder.name)
         for name, text in (("firmware/x.c", "one"), ("tests/t/meson.build", self.MESON),
-                           ("tests/t/test_one.c", "rule"), ("tests/u/test_two.c", "other")):
+                           ("tests/t/test_one.c", "rule /* remark */ // line"),
+                           ("tests/t/test_next_one.c", "next"), ("tests/t/table.c", "shared"),
+                           ("tests/u/test_two.c", "other")):
             (self.top / name).parent.mkdir(parents=True, exist_ok=True)
             (self.top / name).write_text(text, encoding="utf-8")
 
@@ -129,7 +131,19 @@ test('plain',
                 self.assertEqual(self.problem(program), f"meson defines no test {program}")
 
     def test_case_of_another_folder_is_refused(self):
-        self.assertIn("no source in the folder of the test plain", self.problem("plain", "other"))
+        self.assertIn("no source of the test plain", self.problem("plain", "other"))
+
+    def test_case_of_another_program_of_the_folder_is_refused(self):
+        self.assertIsNone(self.problem("t_one"))
+        self.assertIn("no source of the test t_one", self.problem("t_one", "next"))
+        self.assertIsNone(self.problem("t_one", "shared"))
+
+    def test_program_without_a_source_of_its_name_has_cases_of_the_folder(self):
+        self.assertIsNone(self.problem("plain", "next"))
+
+    def test_comments_have_no_cases(self):
+        for case in ("remark", "line"):
+            self.assertIn("no source of the test t_one", self.problem("t_one", case))
 
     def test_program_in_the_guest_is_not_one_of_meson(self):
         row = mutations.Mutation({**ROW, "test": "guest/t_x/rule"}, "list")

@@ -107,24 +107,33 @@ static void write_uneven_code(struct fixture *fx, struct pumice_usc_insn second)
 	usc_put(code, n++, INSN(JUMP, .target = 4));
 }
 
+/* Start work-groups of code that is written. */
+static void start_groups(struct fixture *fx, u32 instances, u32 groups)
+{
+	const struct pumice_cdm_launch launch = {
+		.groups_x = groups, .groups_y = 1, .groups_z = 1,
+	};
+	const struct pumice_cdm_state s = job_state(instances);
+	u32 *at = job_stream(fx);
+
+	pumice_cdm_state_pack(at, &s);
+	pumice_cdm_launch_pack(at + PUMICE_CDM_STATE_WORDS, &launch);
+	pumice_cdm_halt_pack(at + PUMICE_CDM_STATE_WORDS + PUMICE_CDM_LAUNCH_WORDS,
+			     &(struct pumice_cdm_halt){ 0 });
+	job_control(fx, PUMICE_CDM_CTRL__START__MASK);
+}
+
 /* A work-group of two waves of that code; both have reached their final position. */
 static struct fixture *fx_with_uneven_waves(struct pumice_usc_insn second)
 {
-	struct pumice_cdm_state s = job_state(64);
 	struct fixture *fx = fx_create(NULL);
-	u32 *at, n;
+	u32 n;
 
 	job_map(fx);
 	fx_boot_proxy(fx);
 	job_write_programs(fx, JOB_NUMBER);	/* of as many instructions */
 	write_uneven_code(fx, second);
-	at = job_stream(fx);
-	pumice_cdm_state_pack(at, &s);
-	pumice_cdm_launch_pack(at + PUMICE_CDM_STATE_WORDS,
-			       &(struct pumice_cdm_launch){ false, 1, 1, 1, 0, 0, 0 });
-	pumice_cdm_halt_pack(at + PUMICE_CDM_STATE_WORDS + PUMICE_CDM_LAUNCH_WORDS,
-			     &(struct pumice_cdm_halt){ 0 });
-	job_control(fx, PUMICE_CDM_CTRL__START__MASK);
+	start_groups(fx, 64, 1);
 	while (!take(fx, ALL_MASTERS))
 		fx_poll(fx, 1000000);
 	for (n = 0; n < 20; n++)
@@ -272,6 +281,61 @@ static void all_waves_of_a_full_gpu_are_reported(void **state)
 	fx_destroy(fx);
 }
 
+/* A loop without an end on one USC of the core; instances on others store a word that is not 0. */
+static void write_code_of_pipes(struct fixture *fx, u32 endless)
+{
+	const struct pumice_usc_insn insns[] = {
+		INSN(SHL, .type = U32, .dst = R(1), .src0 = V(0), .src1 = IMM, .imm = 2),
+		INSN(XOR, .dst = R(0), .src0 = SR(USC), .src1 = IMM, .imm = endless),
+		INSN(BRZ, .src0 = R_ELEM(0), .target = 2),
+		INSN(GLOBAL_STORE32, .sig0 = 0, .mask = ALWAYS, .src2 = SH(0), .src0 = R(1),
+		     .src1 = R(0)),
+		INSN(END),
+	};
+	struct pumice_mmu_pt_entry pt;
+	u32 *code, n;
+
+	pumice_mmu_pt_entry_unpack64(*testmem_pt_entry(fx->tm, JOB_CTX, JOB_CODE), &pt);
+	code = testmem_host(fx->tm, pt.addr);
+	for (n = 0; n < sizeof(insns) / sizeof(insns[0]); n++)
+		usc_put(code, n, insns[n]);
+}
+
+/* Document 004, USSE: each pipe has its own scheduler, decoder and data path. */
+static void a_pipe_needs_no_other_one_to_end(u32 uscs, u32 endless)
+{
+	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 1, .uscs_per_core = uscs });
+	const u32 *data = job_map(fx);
+	u32 polls, usc, seen = 0, i;
+
+	fx_boot_proxy(fx);
+	job_write_programs(fx, JOB_NUMBER);	/* of as many instructions */
+	write_code_of_pipes(fx, endless);
+	start_groups(fx, PUMICE_LANES, uscs);
+	for (polls = 0; polls < 1000 && fx_fw_read(fx, PUMICE_CDM_GROUPS) < uscs - 1; polls++)
+		fx_poll(fx, 100000);
+	assert_int_equal(fx_fw_read(fx, PUMICE_CDM_GROUPS), uscs - 1);
+	for (i = 0; i < uscs * PUMICE_LANES; i++) {
+		usc = data[i] ^ endless;
+		assert_in_range(usc, 0, uscs - 1);
+		seen |= 1u << usc;
+	}
+	assert_int_equal(seen, (1u << uscs) - 1);
+	assert_int_equal(take(fx, ALL_MASTERS), 1);
+	assert_int_equal(PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__USC, look_at(fx, 0).where), endless);
+	fx_destroy(fx);
+}
+
+static void pipes_of_a_core_do_not_wait_for_each_other(void **state)
+{
+	u32 uscs, endless;
+
+	(void)state;
+	for (uscs = 2; uscs <= PUMICE_MAX_USCS_PER_CORE; uscs++)
+		for (endless = 0; endless < uscs; endless++)
+			a_pipe_needs_no_other_one_to_end(uscs, endless);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -283,6 +347,7 @@ int main(void)
 		cmocka_unit_test(each_bus_has_a_snapshot_of_its_own),
 		cmocka_unit_test(a_reset_drops_the_snapshot),
 		cmocka_unit_test(all_waves_of_a_full_gpu_are_reported),
+		cmocka_unit_test(pipes_of_a_core_do_not_wait_for_each_other),
 	};
 
 	return cmocka_run_group_tests_name("waves in flight", tests, NULL, NULL);
