@@ -112,7 +112,7 @@ static enum pumice_unit unit_of(const struct gpu_master *m)
 
 void coherence_job_begins(struct pumice_gpu *gpu, unsigned int ctx)
 {
-	mmu_job_begins(&gpu->mmu);
+	mmu_job_begins(&gpu->mmu, ctx);
 	lines_job_begin(gpu->strict.lines, ctx);
 }
 

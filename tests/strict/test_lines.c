@@ -117,6 +117,13 @@ static void invalidated_lines_are_not_stale(void **state)
 	lines_drop(lines, MMU_ALL_CONTEXTS, 0, ALL);
 	lines_job_begin(lines, CTX);
 	assert_false(reads(VA, 256));
+	/* A range of more lines than there are. */
+	memory[0]++;
+	memory[255]++;
+	lines_drop(lines, CTX, VA + 255, VA + BYTES);
+	lines_job_begin(lines, CTX);
+	assert_false(reads(VA + 192, 64));
+	assert_true(reads(VA, 64));
 }
 
 /* With the writer's unit, or without one: to memory. */
@@ -193,6 +200,22 @@ static void job_that_begins_after_an_end_may_have_dirty_bytes(void **state)
 	assert_true(lines_take_dirty(lines, 0, &dirty));
 }
 
+/* It began before that end, runs no longer, and needs no clean. */
+static void job_that_is_switched_out_after_an_end_may_have_dirty_bytes(void **state)
+{
+	struct lines_dirty dirty;
+
+	(void)state;
+	end_of_a_job_handled();
+	lines_write(lines, CTX, VA, 4, &writer);
+	lines_job_switched(lines, OTHER);
+	lines_job_switched(lines, CTX);
+	assert_false(lines_take_dirty(lines, 0, &dirty));
+	end_of_a_job_handled();
+	lines_job_switched(lines, OTHER);
+	assert_true(lines_take_dirty(lines, 0, &dirty));
+}
+
 static void cleaned_lines_are_not_dirty(void **state)
 {
 	struct lines_dirty dirty;
@@ -212,6 +235,63 @@ static void cleaned_lines_are_not_dirty(void **state)
 	lines_reset(lines);
 	end_of_a_job_handled();
 	assert_false(lines_take_dirty(lines, 0, &dirty));
+}
+
+static struct lines_counts counts(void)
+{
+	struct lines_counts now;
+
+	lines_get_counts(lines, &now);
+	return now;
+}
+
+/* Of many lines, the operations of a stream are on a few. */
+static void operations_visit_lines_that_they_end(void **state)
+{
+	struct lines_dirty dirty;
+	u64 before;
+	u32 n;
+
+	(void)state;
+	for (n = 0; n < 1000; n++)
+		assert_false(reads(VA + n * 64ull, 4));
+	for (n = 900; n < 1000; n++)
+		lines_write(lines, CTX, VA + n * 64ull, 4, &writer);
+	before = counts().visited;
+	lines_clean(lines, CTX, VA + 920 * 64, VA + 921 * 64);
+	lines_drop(lines, CTX, VA + 930 * 64, VA + 930 * 64 + 63);
+	assert_int_equal(counts().visited - before, 3);
+	end_of_a_job_handled();
+	assert_true(lines_take_dirty(lines, 0, &dirty));
+	assert_int_equal(dirty.va, VA + 900 * 64);
+	assert_int_equal(counts().visited - before, 3);
+	/* The next lowest one. */
+	lines_clean(lines, CTX, VA, VA + 900 * 64);
+	end_of_a_job_handled();
+	assert_true(lines_take_dirty(lines, 0, &dirty));
+	assert_int_equal(dirty.va, VA + 901 * 64);
+	before = counts().visited;
+	for (n = 0; n < 100; n++)
+		lines_clean(lines, CTX, 0, ALL);
+	assert_int_equal(counts().visited - before, 96);
+	end_of_a_job_handled();
+	assert_false(lines_take_dirty(lines, 0, &dirty));
+	assert_int_equal(counts().visited - before, 96);
+}
+
+/* Others of the line may be stored by units at the same time. */
+static void words_of_the_bytes_are_read(void **state)
+{
+	const u64 before = counts().copied;
+
+	(void)state;
+	assert_false(reads(VA + 7, 2));
+	assert_int_equal(counts().copied - before, 2);
+	assert_false(reads(VA + 20, 4));
+	assert_int_equal(counts().copied - before, 3);
+	memory[21]++;
+	lines_job_begin(lines, CTX);
+	assert_true(reads(VA + 20, 4));
 }
 
 /* All lines are used, and most of them several times. */
@@ -259,7 +339,10 @@ int main(void)
 		TEST(first_dirty_byte_of_a_job_is_found_once),
 		TEST(jobs_that_run_or_are_not_handled_have_no_dirty_byte),
 		TEST(job_that_begins_after_an_end_may_have_dirty_bytes),
+		TEST(job_that_is_switched_out_after_an_end_may_have_dirty_bytes),
 		TEST(cleaned_lines_are_not_dirty),
+		TEST(operations_visit_lines_that_they_end),
+		TEST(words_of_the_bytes_are_read),
 		TEST(oldest_lines_are_replaced),
 		TEST(memory_that_is_not_mapped_is_not_compared),
 #undef TEST

@@ -352,6 +352,25 @@ static void old_work_groups_and_jobs_are_forgotten(void **state)
 	assert_false(store(wave(compute_group(), 0), 16, 4));
 }
 
+/* Addresses of one bucket of the shadow, which a program can choose: each takes some steps. */
+static void blocks_of_one_bucket_are_few(void **state)
+{
+	const u32 blocks = 4096, chain = 16;
+	struct race_access a = wave(compute_group(), 0), b = wave(compute_group(), 0);
+	const u8 *last = NULL;
+
+	(void)state;
+	a.write = b.write = true;
+	for (u64 n = 1; n <= blocks; n++) {
+		last = (const u8 *)(uintptr_t)((n << 14 | n) * BLOCK_BYTES);
+		assert_false(race_access(race, &a, last, BLOCK_BYTES, &other));
+	}
+	assert_true(race_compared(race) <= blocks * chain);
+	assert_true(race_compared(race) > blocks * (chain - 1));
+	/* The last ones are kept. */
+	assert_true(race_access(race, &b, last + 4, 4, &other));
+}
+
 int main(void)
 {
 #define RACE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -372,6 +391,7 @@ int main(void)
 		RACE_TEST(many_fences_have_no_false_race),
 		RACE_TEST(two_readers_are_kept),
 		RACE_TEST(the_oldest_blocks_are_replaced),
+		RACE_TEST(blocks_of_one_bucket_are_few),
 		RACE_TEST(old_work_groups_and_jobs_are_forgotten),
 	};
 

@@ -482,16 +482,32 @@ void mmu_pass_request(const struct mmu *mmu, const struct mmu_tlb *tlb, unsigned
 	});
 }
 
-/* Return the bits of an entry's permissions that number the job which begins or runs. */
-static u32 job_bits(const struct mmu *mmu)
+/* Return the bits of an entry's permissions that number the last job of the context. */
+static u32 job_bits(const struct mmu *mmu, unsigned int ctx)
 {
-	return atomic_load_explicit(&mmu->jobs, memory_order_relaxed) << MMU_TLB_JOB;
+	return atomic_load_explicit(&mmu->jobs[ctx], memory_order_relaxed) << MMU_TLB_JOB;
 }
 
-/* Mode strict: return whether an entry was used in this job before. */
-static bool is_verified(const struct mmu *mmu, const struct mmu_tlb_entry *e)
+/* Mode strict: return whether an entry of a context was used in this job before. */
+static bool is_verified(const struct mmu *mmu, const struct mmu_tlb_entry *e, unsigned int ctx)
 {
-	return (e->perms ^ job_bits(mmu)) >> MMU_TLB_JOB == 0;
+	return (e->perms ^ job_bits(mmu, ctx)) >> MMU_TLB_JOB == 0;
+}
+
+static void set_verified(const struct mmu *mmu, struct mmu_tlb_entry *e, unsigned int ctx)
+{
+	e->perms = (e->perms & ((1u << MMU_TLB_JOB) - 1)) | job_bits(mmu, ctx);
+}
+
+/* The same for the entry of the second level, of one page size, that an entry is a part of. */
+static void set_far_verified(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va,
+			     const struct mmu_tlb_entry *near, unsigned int shift)
+{
+	struct mmu_tlb_entry *far = far_entry(tlb, va, shift);
+	const u64 offset = va & ((1ull << shift) - 1) & ~(GRAIN - 1);
+
+	if (far->tag == mmu_tlb_page_tag(ctx, va, shift) && far->host + offset == near->host)
+		set_verified(mmu, far, ctx);
 }
 
 /*
@@ -517,16 +533,21 @@ bool mmu_uses_stale(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx
 		    enum pumice_access access, enum pumice_unit unit)
 {
 	const struct mmu_stale use = { .unit = unit, .access = access, .ctx = ctx, .addr = va };
-	const u32 perms = access_perms(access, unit) << MMU_TLB_DETAILED, job = job_bits(mmu);
+	const u32 perms = access_perms(access, unit) << MMU_TLB_DETAILED;
 	struct mmu_tlb_entry *e = mmu_tlb_entry(tlb, va);
 	bool stale, same;
 
 	if (va >> PUMICE_MMU_VA_BITS || !mmu_tlb_find(mmu, tlb, ctx, va, perms) ||
-	    is_verified(mmu, e))
+	    is_verified(mmu, e, ctx))
 		return false;
 	stale = is_stale(mmu, tlb, e, &use, &same);
 	if (stale || same)
-		e->perms = (e->perms & ((1u << MMU_TLB_JOB) - 1)) | job;
+		set_verified(mmu, e, ctx);
+	/* The first level may lose the entry, and copy it again in the same job. */
+	if ((stale || same) && tlb->far) {
+		set_far_verified(mmu, tlb, ctx, va, e, MMU_GRAIN_SHIFT);
+		set_far_verified(mmu, tlb, ctx, va, e, assigned_shift(mmu, va));
+	}
 	/* Entries that a fault was injected into never were those of the tables. */
 	return stale && !(mmu->inject && inject_hits(mmu->inject, PUMICE_INJECT_KIND_PAGE_TABLE));
 }
@@ -556,7 +577,7 @@ u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va
 		host = mmu_tlb_find(mmu, tlb, ctx, va, access_perms(access, unit) << detailed);
 		if (host) {
 			tlb->hits++;
-			if (detailed && mmu->stale && !is_verified(mmu, e))
+			if (detailed && mmu->stale && !is_verified(mmu, e, ctx))
 				verify(mmu, tlb, ctx, va, access, unit);
 			if (bytes)
 				mmu_request(mmu, tlb, ctx, va, bytes, access, source);
@@ -590,7 +611,7 @@ u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va
 	e->host = found.host;
 	e->perms = found.perms << detailed;
 	if (detailed && mmu->stale)
-		e->perms |= job_bits(mmu);
+		e->perms |= job_bits(mmu, ctx);
 	e->shift = found.shift;
 	if (tlb->far)
 		fill_far(tlb, ctx, va, e, &found);
@@ -759,10 +780,10 @@ void mmu_set_stale(struct mmu *mmu, void (*stale)(void *opaque, const struct mmu
 	mmu->stale_opaque = opaque;
 }
 
-void mmu_job_begins(struct mmu *mmu)
+void mmu_job_begins(struct mmu *mmu, unsigned int ctx)
 {
 	if (mmu->stale)
-		atomic_fetch_add_explicit(&mmu->jobs, 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&mmu->jobs[ctx], 1, memory_order_relaxed);
 }
 
 void mmu_invalidate_all(struct mmu *mmu)

@@ -58,7 +58,7 @@ struct mmu_request;
 #define MMU_TLB_PM_WRITE 16u
 #define MMU_TLB_COHERENT 32u	/* no permission: caches of the GPU keep nothing of the page */
 #define MMU_TLB_DETAILED 8u
-/* From this bit of perms on, mode strict: number of the job that has used it, modulo 2^16. */
+/* From this bit of perms on, mode strict: number of the context's job that has used it, % 2^16. */
 #define MMU_TLB_JOB	16u
 
 struct mmu_tlb_entry {
@@ -196,7 +196,7 @@ struct mmu {
 	 */
 	void (*stale)(void *opaque, const struct mmu_stale *use);
 	void *stale_opaque;
-	_Atomic u32 jobs;	/* that have begun, in mode strict */
+	_Atomic u32 jobs[PUMICE_MMU_CONTEXTS];	/* that have begun, in mode strict */
 
 	/* Called for walks and faults, in the thread of the request; constant, may be NULL. */
 	void (*event)(void *opaque, enum pumice_trace_kind kind, unsigned int ctx, u64 arg0,
@@ -374,10 +374,11 @@ void mmu_set_stale(struct mmu *mmu, void (*stale)(void *opaque, const struct mmu
 		   void *opaque);
 
 /*
- * A job begins: entries of TLBs are compared with the tables when they are used next. A change of
- * tables while a job uses them is an error of its user, which the invalidation makes visible.
+ * A job of a context begins: entries of TLBs are compared with the tables when they are used next.
+ * A change of tables while a job uses them is an error of its user, which the invalidation makes
+ * visible.
  */
-void mmu_job_begins(struct mmu *mmu);
+void mmu_job_begins(struct mmu *mmu, unsigned int ctx);
 
 /*
  * Mode strict, before an access: return whether it is the first use of a stale TLB entry in this

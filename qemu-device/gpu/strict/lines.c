@@ -27,9 +27,19 @@
 
 #define NONE	UINT32_MAX
 
+/* Lists of the lines of a context: all, and those with dirty bytes. */
+enum { ALL, DIRTY, LISTS };
+
+struct list {
+	u32 first;	/* or NONE */
+	u32 count;
+};
+
 struct line {
 	u64 va;		/* of the first byte */
-	u32 before, after;	/* lines of the context, or NONE */
+	struct {
+		u32 before, after;	/* or NONE */
+	} link[LISTS];
 	u8 ctx;
 	bool used;
 	u64 known;	/* bytes with a copy in data */
@@ -54,7 +64,9 @@ struct lines {
 	u64 jobs;		/* that have begun */
 	u64 job[PUMICE_MMU_CONTEXTS];	/* number of the last one of a context; of 0: of all */
 	u64 allocated;
-	u32 first[PUMICE_MMU_CONTEXTS];	/* lines of a context, or NONE */
+	struct list list[PUMICE_MMU_CONTEXTS][LISTS];
+	u32 lowest[PUMICE_MMU_CONTEXTS];	/* dirty line by address; NONE: unknown */
+	struct lines_counts counts;
 	struct ended ended[PUMICE_MMU_CONTEXTS];	/* the last job of a context */
 	struct line line[LINES_SETS * LINES_WAYS];
 };
@@ -67,7 +79,10 @@ struct lines *lines_create(const struct mmu *mmu)
 		return NULL;
 	lines->mmu = mmu;
 	pthread_mutex_init(&lines->lock, NULL);
-	memset(lines->first, 0xff, sizeof(lines->first));
+	for (u32 n = 0; n < PUMICE_MMU_CONTEXTS; n++) {
+		lines->list[n][ALL].first = lines->list[n][DIRTY].first = NONE;
+		lines->lowest[n] = NONE;
+	}
 	return lines;
 }
 
@@ -101,15 +116,61 @@ static struct line *find(struct lines *lines, unsigned int ctx, u64 va)
 	return NULL;
 }
 
+static void link_in(struct lines *lines, struct line *line, u32 which)
+{
+	struct list *list = &lines->list[line->ctx][which];
+	const u32 number = (u32)(line - lines->line);
+
+	line->link[which].before = NONE;
+	line->link[which].after = list->first;
+	if (list->first != NONE)
+		lines->line[list->first].link[which].before = number;
+	list->first = number;
+	list->count++;
+}
+
+static void link_out(struct lines *lines, const struct line *line, u32 which)
+{
+	struct list *list = &lines->list[line->ctx][which];
+	const u32 before = line->link[which].before, after = line->link[which].after;
+
+	if (before != NONE)
+		lines->line[before].link[which].after = after;
+	else
+		list->first = after;
+	if (after != NONE)
+		lines->line[after].link[which].before = before;
+	list->count--;
+}
+
+static void set_dirty(struct lines *lines, struct line *line, u64 bytes)
+{
+	u32 *lowest = &lines->lowest[line->ctx];
+
+	if (!line->dirty) {
+		if (!lines->list[line->ctx][DIRTY].count ||
+		    (*lowest != NONE && line->va < lines->line[*lowest].va))
+			*lowest = (u32)(line - lines->line);
+		link_in(lines, line, DIRTY);
+	}
+	line->dirty |= bytes;
+}
+
+static void set_clean(struct lines *lines, struct line *line)
+{
+	if (!line->dirty)
+		return;
+	line->dirty = 0;
+	link_out(lines, line, DIRTY);
+	if (lines->lowest[line->ctx] == (u32)(line - lines->line))
+		lines->lowest[line->ctx] = NONE;
+}
+
 /* Remove a line from its context, and forget it. */
 static void forget(struct lines *lines, struct line *line)
 {
-	if (line->before != NONE)
-		lines->line[line->before].after = line->after;
-	else
-		lines->first[line->ctx] = line->after;
-	if (line->after != NONE)
-		lines->line[line->after].before = line->before;
+	set_clean(lines, line);
+	link_out(lines, line, ALL);
 	line->used = false;
 }
 
@@ -128,12 +189,9 @@ static struct line *get(struct lines *lines, unsigned int ctx, u64 va)
 	if (line->used)
 		forget(lines, line);
 	*line = (struct line){
-		.va = va, .before = NONE, .after = lines->first[ctx], .ctx = (u8)ctx, .used = true,
-		.age = ++lines->allocated,
+		.va = va, .ctx = (u8)ctx, .used = true, .age = ++lines->allocated,
 	};
-	if (line->after != NONE)
-		lines->line[line->after].before = (u32)(line - lines->line);
-	lines->first[ctx] = (u32)(line - lines->line);
+	link_in(lines, line, ALL);
 	return line;
 }
 
@@ -148,20 +206,26 @@ static u64 take_bytes(u64 *va, u64 end)
 	return mask << at;
 }
 
-/* Copy a line of memory, which units and the CPU may write at the same time. */
-static void copy_memory(const u8 *host, u8 *data)
+/*
+ * Copy the words of memory that have some of the bytes. The CPU may write them at the same time,
+ * and units others of the line, without an order.
+ */
+static void copy_memory(struct lines *lines, const u8 *host, u64 bytes, u8 *data)
 {
 	u64 word;
 	u32 n;
 
 	for (n = 0; n < LINES_BYTES; n += sizeof(word)) {
+		if (!(bytes >> n & 0xff))
+			continue;
+		lines->counts.copied++;
 		word = __atomic_load_n((const u64 *)(const void *)(host + n), __ATOMIC_RELAXED);
 		memcpy(data + n, &word, sizeof(word));
 	}
 }
 
 /* Compare bytes of a line with memory, and copy them. Returns those that differ. */
-static u64 compare(const struct lines *lines, struct line *line, u64 bytes)
+static u64 compare(struct lines *lines, struct line *line, u64 bytes)
 {
 	const u8 *host = mmu_probe(lines->mmu, line->ctx, line->va, PUMICE_ACCESS_READ);
 	u64 left, differ = 0;
@@ -170,7 +234,7 @@ static u64 compare(const struct lines *lines, struct line *line, u64 bytes)
 	line->checked |= bytes;
 	if (!host)
 		return 0;
-	copy_memory(host, now);
+	copy_memory(lines, host, bytes, now);
 	for (left = bytes; left; left &= left - 1) {
 		const u32 n = (u32)__builtin_ctzll(left);
 
@@ -226,7 +290,7 @@ void lines_write(struct lines *lines, unsigned int ctx, u64 va, u64 bytes,
 		line->known &= ~mask;
 		line->checked &= ~mask;
 		if (writer) {
-			line->dirty |= mask;
+			set_dirty(lines, line, mask);
 			line->writer = *writer;
 		}
 	}
@@ -235,20 +299,44 @@ void lines_write(struct lines *lines, unsigned int ctx, u64 va, u64 bytes,
 
 /* ------------------------------------------------------------------- operations */
 
-/* Clean lines of a context with bytes of a range, or drop them. Lock held. */
+static void clean_or_drop(struct lines *lines, struct line *line, bool drop)
+{
+	if (drop)
+		forget(lines, line);
+	else
+		set_clean(lines, line);
+}
+
+/*
+ * Clean lines of a context with bytes of a range, or drop them. Those of the range are looked up,
+ * or those of the context, whichever are fewer: lines that are visited are mostly removed. Lock
+ * held.
+ */
 static void sweep(struct lines *lines, unsigned int ctx, u64 first, u64 last, bool drop)
 {
-	u32 n, after;
+	const u32 which = drop ? ALL : DIRTY;
+	const struct list *list = &lines->list[ctx][which];
+	struct line *line;
+	u64 va = first & ~(u64)(LINES_BYTES - 1);
+	u32 n, left, after;
 
-	for (n = lines->first[ctx]; n != NONE; n = after) {
-		struct line *line = &lines->line[n];
-
-		after = line->after;
+	if (last / LINES_BYTES - first / LINES_BYTES < list->count) {
+		left = (u32)(last / LINES_BYTES - first / LINES_BYTES) + 1;
+		for (; left; left--, va += LINES_BYTES) {
+			lines->counts.visited++;
+			line = find(lines, ctx, va);
+			if (line)
+				clean_or_drop(lines, line, drop);
+		}
+		return;
+	}
+	for (n = list->first; n != NONE; n = after) {
+		lines->counts.visited++;
+		line = &lines->line[n];
+		after = line->link[which].after;
 		if (line->va > last || line->va + LINES_BYTES - 1 < first)
 			continue;
-		line->dirty = 0;
-		if (drop)
-			forget(lines, line);
+		clean_or_drop(lines, line, drop);
 	}
 }
 
@@ -308,6 +396,15 @@ void lines_job_end(struct lines *lines, unsigned int ctx, enum pumice_unit dm, u
 	pthread_mutex_unlock(&lines->lock);
 }
 
+void lines_job_switched(struct lines *lines, unsigned int ctx)
+{
+	if (!lines || ctx >= PUMICE_MMU_CONTEXTS)
+		return;
+	pthread_mutex_lock(&lines->lock);
+	lines->ended[ctx] = (struct ended){ 0 };
+	pthread_mutex_unlock(&lines->lock);
+}
+
 void lines_job_handled(struct lines *lines, enum pumice_unit dm)
 {
 	u32 n;
@@ -320,16 +417,21 @@ void lines_job_handled(struct lines *lines, enum pumice_unit dm)
 	pthread_mutex_unlock(&lines->lock);
 }
 
-/* Return the dirty line of a context with the lowest address, or NULL. Lock held. */
+/*
+ * Return the dirty line of a context with the lowest address, or NULL. They are visited if that was
+ * cleaned, and others were not. Lock held.
+ */
 static struct line *first_dirty(struct lines *lines, unsigned int ctx)
 {
-	struct line *found = NULL;
-	u32 n;
+	u32 *lowest = &lines->lowest[ctx], n;
 
-	for (n = lines->first[ctx]; n != NONE; n = lines->line[n].after)
-		if (lines->line[n].dirty && (!found || lines->line[n].va < found->va))
-			found = &lines->line[n];
-	return found;
+	n = *lowest == NONE ? lines->list[ctx][DIRTY].first : NONE;
+	for (; n != NONE; n = lines->line[n].link[DIRTY].after) {
+		lines->counts.visited++;
+		if (*lowest == NONE || lines->line[n].va < lines->line[*lowest].va)
+			*lowest = n;
+	}
+	return *lowest == NONE ? NULL : &lines->line[*lowest];
 }
 
 bool lines_take_dirty(struct lines *lines, u32 busy, struct lines_dirty *dirty)
@@ -356,4 +458,11 @@ bool lines_take_dirty(struct lines *lines, u32 busy, struct lines_dirty *dirty)
 	}
 	pthread_mutex_unlock(&lines->lock);
 	return line;
+}
+
+void lines_get_counts(struct lines *lines, struct lines_counts *counts)
+{
+	pthread_mutex_lock(&lines->lock);
+	*counts = lines->counts;
+	pthread_mutex_unlock(&lines->lock);
 }

@@ -35,6 +35,12 @@ struct lines_dirty {
 	struct lines_writer writer;
 };
 
+/* Work that was done so far. */
+struct lines_counts {
+	u64 visited;	/* lines, by operations and ends of jobs */
+	u64 copied;	/* words of memory of 8 bytes */
+};
+
 struct lines;
 
 /* Create the state of a GPU; NULL when out of memory. */
@@ -63,6 +69,11 @@ void lines_drop(struct lines *lines, unsigned int ctx, u64 first, u64 last);
 
 /* A job of a data master has ended. tag: as in struct lines_dirty. dm: its unit */
 void lines_job_end(struct lines *lines, unsigned int ctx, enum pumice_unit dm, u8 master, u64 tag);
+/*
+ * A job of an MMU context was switched out. It needs no clean, so ends of other jobs before are
+ * forgotten: bytes that are dirty may be its own.
+ */
+void lines_job_switched(struct lines *lines, unsigned int ctx);
 /* The firmware reads the status of a data master, and so handles the end of its job. */
 void lines_job_handled(struct lines *lines, enum pumice_unit dm);
 /*
@@ -71,5 +82,6 @@ void lines_job_handled(struct lines *lines, enum pumice_unit dm);
  * have written it: then the end is forgotten.
  */
 bool lines_take_dirty(struct lines *lines, u32 busy, struct lines_dirty *dirty);
+void lines_get_counts(struct lines *lines, struct lines_counts *counts);
 
 #endif

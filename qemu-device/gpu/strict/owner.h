@@ -14,8 +14,9 @@
  * Lists and pages that the PM has not seen in this mode have no owner that is known: of these there
  * is no finding. The records are those of the device: no memory of the host is read.
  *
- * Limits: OWNER_LISTS lists, of which the one with the oldest use is replaced; 32 bytes of host
- * memory for each page below the highest one that was used, at most 8 MiB a list.
+ * Limits: OWNER_LISTS lists, of which the one with the oldest use is replaced; 28 bytes of host
+ * memory or a little more for each page that was used, at most 7 MiB a list. Of pages whose
+ * memory has the same hash the last OWNER_CHAIN are compared.
  *
  * Locking: owner.lock, below the locks of the PM and of the DPMs, guards the records. Findings are
  * reported without it, but with those of the caller.
@@ -29,6 +30,7 @@
 #include "strict.h"
 
 #define OWNER_LISTS 32u
+#define OWNER_CHAIN 32u	/* pages of a hash that are compared */
 
 /* A user of pages: a scene, and a macro tile, or the DPM of a core that has not used the page. */
 struct owner_user {
@@ -45,6 +47,7 @@ struct owner {
 	void *opaque;
 	pthread_mutex_t lock;	/* guards the rest */
 	u64 stamp;
+	u64 compared;		/* records of memory of other pages, so far */
 	struct owner_list *list[OWNER_LISTS];	/* or NULL */
 };
 
@@ -94,8 +97,8 @@ void owner_access(struct owner *o, const struct owner_access *access);
 /* owner_list.c: records of a list; owner.lock is held. */
 struct owner_page {
 	u64 scene;		/* of the owner, or of the one that freed it last */
-	u64 frame;		/* bus address of its memory; 0: unknown */
-	u32 next;		/* page with the same hash of frames, plus 1; or 0 */
+	u32 frame;		/* its memory: number of the 4 KiB page, plus 1; 0: unknown */
+	u32 next, before;	/* pages with the same hash of frames, plus 1; or 0 */
 	u8 state;		/* enum strict_page_state */
 	u8 macro_tile;		/* as that of owner_user */
 };
@@ -121,8 +124,11 @@ void owner_list_drop_all(struct owner *o);
 void owner_frame_add(struct owner_list *l, u32 page, u64 frame);
 /* The page is free: it has no memory of its own. */
 void owner_frame_remove(struct owner_list *l, u32 page);
-/* Find another page, of any list, that has the memory of this one. */
-bool owner_frame_other(const struct owner *o, const struct owner_list *l, u32 page,
+/*
+ * Find another page, of any list, that has the memory of this one: of the last OWNER_CHAIN pages of
+ * each list with its hash.
+ */
+bool owner_frame_other(struct owner *o, const struct owner_list *l, u32 page,
 		       const struct owner_list **other_list, u32 *other);
 
 #endif

@@ -15,40 +15,53 @@ static u32 *bucket_of(const struct owner_list *l, u64 frame)
 	return &l->bucket[(hash >> 32) & (l->buckets - 1)];
 }
 
+/* Return the bus address of the memory of a page, which has some. */
+static u64 frame_of(const struct owner_page *p)
+{
+	return (u64)(p->frame - 1) << FRAME_SHIFT;
+}
+
 void owner_frame_add(struct owner_list *l, u32 page, u64 frame)
 {
+	struct owner_page *p = &l->page[page];
 	u32 *bucket = bucket_of(l, frame);
 
 	owner_frame_remove(l, page);
-	l->page[page].frame = frame;
-	l->page[page].next = *bucket;
+	p->frame = (u32)(frame >> FRAME_SHIFT) + 1;
+	p->next = *bucket;
+	if (p->next)
+		l->page[p->next - 1].before = page + 1;
 	*bucket = page + 1;
 }
 
 void owner_frame_remove(struct owner_list *l, u32 page)
 {
 	struct owner_page *p = &l->page[page];
-	u32 *at;
 
 	if (!p->frame)
 		return;
-	for (at = bucket_of(l, p->frame); *at != page + 1; at = &l->page[*at - 1].next)
-		;
-	*at = p->next;
-	p->frame = 0;
-	p->next = 0;
+	/* A guest may give one frame to all pages, so that they are in one chain. */
+	if (p->before)
+		l->page[p->before - 1].next = p->next;
+	else
+		*bucket_of(l, frame_of(p)) = p->next;
+	if (p->next)
+		l->page[p->next - 1].before = p->before;
+	p->frame = p->next = p->before = 0;
 }
 
-bool owner_frame_other(const struct owner *o, const struct owner_list *l, u32 page,
+bool owner_frame_other(struct owner *o, const struct owner_list *l, u32 page,
 		       const struct owner_list **other_list, u32 *other)
 {
-	const u64 frame = l->page[page].frame;
-	u32 i, at;
+	const u32 frame = l->page[page].frame;
+	u32 i, at, n;
 
 	for (i = 0; frame && i < OWNER_LISTS; i++) {
 		const struct owner_list *in = o->list[i];
 
-		for (at = in ? *bucket_of(in, frame) : 0; at; at = in->page[at - 1].next) {
+		at = in ? *bucket_of(in, frame_of(&l->page[page])) : 0;
+		for (n = 0; at && n < OWNER_CHAIN; at = in->page[at - 1].next, n++) {
+			o->compared++;
 			if (in->page[at - 1].frame != frame || (in == l && at - 1 == page))
 				continue;
 			*other_list = in;

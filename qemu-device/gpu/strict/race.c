@@ -16,7 +16,8 @@
  *
  * The shadow has the last write and two reads of each word of four bytes, with the bytes that these
  * are of, in blocks of 64 bytes. When no more blocks can be used, a new one replaces the one that
- * was accessed first longest ago, at any address of the host.
+ * was accessed first longest ago, at any address of the host; one of a bucket that is full replaces
+ * the oldest of it.
  *
  * Limits, in which a race is not found: bytes of replaced blocks, accesses of work-groups before
  * the last RACE_GROUPS, of jobs before the last RACE_JOBS, before the last RACE_EVENTS fences of
@@ -40,6 +41,7 @@
 #define RACE_CHUNK	256u	/* blocks that are allocated together */
 #define RACE_BLOCKS	65536u	/* most of them: 4 MiB of memory are watched */
 #define RACE_BUCKETS	16384u	/* a power of two */
+#define RACE_CHAIN	16u	/* blocks of a bucket */
 #define RACE_GROUPS	16384u
 #define RACE_JOBS	1024u
 #define RACE_EVENTS	8u	/* fences of a work-group that are kept */
@@ -108,6 +110,7 @@ struct race {
 	u32 used;	/* blocks */
 	u32 oldest;	/* next one that is replaced, when no more can be used */
 	bool full;
+	u64 compared;	/* blocks, so far */
 	u32 bucket[RACE_BUCKETS];	/* number of its first block + 1, or 0 */
 	struct block *chunk[RACE_BLOCKS / RACE_CHUNK];
 };
@@ -381,19 +384,30 @@ static u32 new_block(struct race *race)
 	return race->full ? replace_block(race) : race->used++;
 }
 
-/* Return the block of an address, or NULL when out of memory. */
+/*
+ * Return the block of an address, or NULL when out of memory. A bucket has RACE_CHAIN blocks at
+ * most, so that programs with addresses of one bucket take no longer: the last one is replaced.
+ */
 static struct block *find_block(struct race *race, const u8 *host)
 {
-	u32 *bucket = bucket_of(race, host), number;
-	struct block *block;
+	u32 *bucket = bucket_of(race, host), *link = bucket, number, n = 0;
+	struct block *block, *before = NULL;
 
 	host -= (uintptr_t)host % RACE_BLOCK_BYTES;
-	for (number = *bucket; number; number = block->next) {
+	for (number = *bucket; number && n < RACE_CHAIN; number = block->next, n++) {
+		race->compared++;
 		block = block_at(race, number - 1);
 		if (block->host == host)
 			return block;
+		link = n ? &before->next : bucket;
+		before = block;
 	}
-	number = new_block(race);
+	if (n == RACE_CHAIN) {
+		number = *link - 1;
+		*link = before->next;
+	} else {
+		number = new_block(race);
+	}
 	if (number == RACE_BLOCKS)
 		return NULL;
 	block = block_at(race, number);
@@ -466,14 +480,16 @@ bool race_access(struct race *race, const struct race_access *access, const u8 *
 		 struct race_other *other)
 {
 	const u8 *const end = host + bytes;
+	struct block *block = NULL;
 	bool found = false;
 
 	pthread_mutex_lock(&race->lock);
 	while (host < end && group_of(race, access->group)) {
 		const u32 first = (uintptr_t)host % 4;
 		const u32 count = min_u32(4 - first, (u32)(end - host));
-		struct block *block = find_block(race, host);
 
+		if (!block || !((uintptr_t)host % RACE_BLOCK_BYTES))
+			block = find_block(race, host);
 		if (!block)
 			break;
 		found |= access_word(race, access,
@@ -483,4 +499,14 @@ bool race_access(struct race *race, const struct race_access *access, const u8 *
 	}
 	pthread_mutex_unlock(&race->lock);
 	return found;
+}
+
+u64 race_compared(struct race *race)
+{
+	u64 compared;
+
+	pthread_mutex_lock(&race->lock);
+	compared = race->compared;
+	pthread_mutex_unlock(&race->lock);
+	return compared;
 }

@@ -78,5 +78,7 @@ void race_fence(struct race *race, u32 group, const u32 *before, bool device,
  */
 bool race_access(struct race *race, const struct race_access *access, const u8 *host, u32 bytes,
 		 struct race_other *other);
+/* Return the number of blocks of the shadow that accesses have been compared with, so far. */
+u64 race_compared(struct race *race);
 
 #endif

@@ -343,6 +343,89 @@ static void records_of_the_oldest_list_are_replaced(void **state)
 	tear_down(&w);
 }
 
+static void count(void *opaque, const struct strict_finding *finding)
+{
+	struct strict_finding *last = opaque;
+	const u32 times = last->times + 1;
+
+	*last = *finding;
+	last->times = times;
+}
+
+/* Give pages of a new list to a user, with memory. */
+static void give_pages(struct owner *o, const u64 *frame, u32 pages, const struct owner_user *user)
+{
+	u32 n;
+
+	owner_open(o, PBFX_LIST(0), PBFX_BASE(0), pages, true);
+	for (n = 0; n < pages; n++) {
+		owner_map(o, PBFX_LIST(0), n, frame[n]);
+		owner_give(o, PBFX_LIST(0), n, user, true);
+	}
+}
+
+/* A host may give the memory of one page to all: each is given and freed in some steps. */
+static void pages_with_the_same_memory_take_no_longer(void **state)
+{
+	const struct owner_user user = { .scene = PBFX_SCENE(0), .macro_tile = 1 };
+	struct strict_finding last = { .times = 0 };
+	static u64 frame[4096];
+	const u32 pages = 4096;
+	struct owner o;
+	u32 n;
+
+	(void)state;
+	owner_init(&o, count, &last);
+	owner_set(&o, true);
+	for (n = 0; n < pages; n++)
+		frame[n] = 0x7000;
+	give_pages(&o, frame, pages, &user);
+	assert_int_equal(last.times, pages - 1);
+	for (n = 0; n < pages; n += 2)
+		owner_free(&o, PBFX_LIST(0), n, &user, false);
+	owner_map(&o, PBFX_LIST(0), 0, frame[0]);
+	owner_give(&o, PBFX_LIST(0), 0, &user, true);
+	assert_int_equal(last.times, pages);
+	assert_int_equal(last.page.other.page, pages - 1);
+	owner_free(&o, PBFX_LIST(0), 0, &user, false);
+	for (n = 1; n < pages; n += 2)
+		owner_free(&o, PBFX_LIST(0), n, &user, false);
+	assert_true(o.compared <= 2 * pages + 2);
+	owner_map(&o, PBFX_LIST(0), 0, frame[0]);
+	owner_give(&o, PBFX_LIST(0), 0, &user, true);
+	assert_int_equal(last.times, pages);
+	owner_destroy(&o);
+}
+
+/* Return the bucket that the records use for a page of memory, of 4096. */
+static u32 bucket_of(u64 number)
+{
+	return (u32)(number * 0x9e3779b97f4a7c15ull >> 32) % 4096;
+}
+
+static void pages_with_the_same_hash_of_memory_take_no_longer(void **state)
+{
+	const struct owner_user user = { .scene = PBFX_SCENE(0), .macro_tile = 1 };
+	struct strict_finding last = { .times = 0 };
+	static u64 frame[4096];
+	const u32 pages = 4096;
+	struct owner o;
+	u64 number = 1;
+	u32 n;
+
+	(void)state;
+	owner_init(&o, count, &last);
+	owner_set(&o, true);
+	for (n = 0; n < pages; number++)
+		if (bucket_of(number) == 5)
+			frame[n++] = number << 12;
+	give_pages(&o, frame, pages, &user);
+	assert_int_equal(last.times, 0);
+	assert_true(o.compared <= pages * OWNER_CHAIN);
+	assert_true(o.compared > pages * (OWNER_CHAIN - 1));
+	owner_destroy(&o);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -358,6 +441,8 @@ int main(void)
 		cmocka_unit_test(a_list_that_is_new_again_has_no_owners),
 		cmocka_unit_test(pages_of_the_time_before_have_no_finding),
 		cmocka_unit_test(records_of_the_oldest_list_are_replaced),
+		cmocka_unit_test(pages_with_the_same_memory_take_no_longer),
+		cmocka_unit_test(pages_with_the_same_hash_of_memory_take_no_longer),
 	};
 
 	return cmocka_run_group_tests_name("pm owners", tests, NULL, NULL);
