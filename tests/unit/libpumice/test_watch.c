@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The in-process time-out does not use times that the firmware is writing: the shared memory of a
- * job, which the test marks as the firmware does. Internal functions.
+ * Jobs that are killed without a request of their user. The in-process time-out does not use times
+ * that the firmware is writing: the shared memory of a job, which the test marks as the firmware
+ * does. Of a render context that the firmware has killed, both queues end. Internal functions.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 
 #include "inproc/inproc.h"
+#include "pumice/pumice_gfx.h"
 
 #include <cmocka.h>
 
@@ -58,10 +60,136 @@ static void times_that_the_firmware_writes_do_not_count(void **state)
 	pumice_device_close(dev);
 }
 
+static const char pass_vertex[] = "uvsw vo0, v0\nuvsw vo1, v1\nuvsw vo2, v2\nuvsw vo3, v3\nend\n";
+static const char pass_fragment[] = "mov o0, [one], 1.0\nend\n";
+static const char endless_text[] = "mov r0, [one], 0\nloop: jump loop\n";
+
+/* A canvas, and what a triangle over it needs. */
+struct drawing {
+	struct pumice_canvas *canvas;
+	struct pumice_kernel *vertex, *fragment;
+	struct pumice_buffer corners;
+};
+
+static void open_drawing(struct drawing *w, struct pumice_vm *vm, const char *vertex,
+			 const char *fragment)
+{
+	struct pumice_canvas_desc desc;
+
+	pumice_canvas_desc_init(&desc, 32, 32);
+	assert_int_equal(pumice_canvas_create(vm, &desc, &w->canvas), 0);
+	assert_int_equal(pumice_kernel_assemble(vm, "vertex", vertex, &w->vertex), 0);
+	assert_int_equal(pumice_kernel_assemble(vm, "fragment", fragment, &w->fragment), 0);
+	assert_int_equal(pumice_buffer_create(vm, 12 * sizeof(float), &w->corners), 0);
+}
+
+static void close_drawing(struct drawing *w)
+{
+	pumice_canvas_destroy(w->canvas);
+	pumice_kernel_destroy(w->vertex);
+	pumice_kernel_destroy(w->fragment);
+	pumice_buffer_destroy(&w->corners);
+}
+
+/* Draw a triangle over the canvas; returns what pumice_canvas_end() does. */
+static int draw(struct drawing *w, u64 timeout_ns)
+{
+	static const float corners[12] = { -1, -1, 0, 1, 3, -1, 0, 1, -1, 3, 0, 1 };
+	static const float black[4];
+	struct pumice_stream *stream = pumice_canvas_begin(w->canvas);
+	struct pumice_input input = pumice_input_attribute(0, 4, w->corners.va, 16, 3);
+	const struct pumice_stage_desc stages[2] = { { w->vertex, &input, 1 },
+						     { w->fragment, NULL, 0 } };
+	struct pumice_draw_state state;
+	struct pumice_vdm_draw triangle;
+
+	memcpy(w->corners.cpu, corners, sizeof(corners));
+	pumice_draw_state_init(&state, 32, 32);
+	pumice_vdm_draw_defaults(&triangle);
+	triangle.count = 3;
+	assert_int_equal(pumice_stream_stages(stream, &state, &stages[0], &stages[1]), 0);
+	assert_int_equal(pumice_stream_draw(stream, &triangle), 0);
+	return pumice_canvas_end(w->canvas, black, timeout_ns);
+}
+
+/* Draw until a job of a context has ended, at most 20 times; returns its error. */
+static int error_after(struct drawing *other, struct pumice_context *context, u64 job)
+{
+	struct pumice_job_result result = { 0 };
+	int err = -EBUSY;
+
+	for (u32 n = 0; err == -EBUSY && n < 20; n++) {
+		assert_int_equal(draw(other, PUMICE_FOREVER), 0);
+		err = pumice_context_get_job_result(context, job, &result, sizeof(result));
+	}
+	assert_int_equal(err, 0);
+	return result.error;
+}
+
+/* It starts when the geometry job ends, and finds no scene. */
+static void a_fragment_job_of_a_killed_geometry_job_is_cancelled(void **state)
+{
+	struct pumice_context_state context_state;
+	struct pumice_device *first, *second;
+	struct drawing hanging, other;
+	struct pumice_context *context;
+	struct pumice_vm *vm[2];
+
+	(void)state;
+	assert_int_equal(pumice_device_open("inproc:cores=1,threads=0,ram=64,virtual-gpus=2,"
+					    "hold-us=20000,job-timeout-ms=0", &first, NULL, 0), 0);
+	assert_int_equal(pumice_device_open_virtual(first, 1, &second), 0);
+	assert_int_equal(pumice_vm_create(first, &vm[0]), 0);
+	assert_int_equal(pumice_vm_create(second, &vm[1]), 0);
+	open_drawing(&other, vm[0], pass_vertex, pass_fragment);
+	open_drawing(&hanging, vm[1], endless_text, pass_fragment);
+	context = pumice_canvas_context(hanging.canvas);
+	assert_int_equal(draw(&hanging, 1), -ETIME);
+	assert_int_equal(error_after(&other, context, 1), -ETIMEDOUT);
+	assert_int_equal(error_after(&other, context, 2), -ECANCELED);
+	assert_int_equal(pumice_context_get_state(context, &context_state), 0);
+	assert_true(context_state.flags & PUMICE_CONTEXT_GUILTY);
+	close_drawing(&hanging);
+	close_drawing(&other);
+	pumice_vm_destroy(vm[1]);
+	pumice_vm_destroy(vm[0]);
+	pumice_device_close(second);
+	pumice_device_close(first);
+}
+
+/* The firmware kills one queue by itself; the test sets its state. Without a time-out of jobs. */
+static void the_other_queue_of_a_killed_context_is_killed(void **state)
+{
+	struct drawing hanging, other;
+	struct inproc_context *context;
+	struct pumice_device *dev;
+	struct pumice_vm *vm;
+
+	(void)state;
+	assert_int_equal(pumice_device_open("inproc:cores=1,threads=0,ram=64,job-timeout-ms=0",
+					    &dev, NULL, 0), 0);
+	assert_int_equal(pumice_vm_create(dev, &vm), 0);
+	open_drawing(&other, vm, pass_vertex, pass_fragment);
+	open_drawing(&hanging, vm, pass_vertex, endless_text);
+	context = (struct inproc_context *)pumice_canvas_context(hanging.canvas);
+	assert_int_equal(draw(&hanging, 1), -ETIME);
+	while (!context->second->shared->context.slice_start)
+		pumice_gpu_poll(inproc_device(dev)->gpu, 1000);
+	__atomic_store_n(&context->shared->context.state, FWIF_CONTEXT_KILLED, __ATOMIC_RELEASE);
+	/* Waits of this thread for others; a time-out of its own would change nothing. */
+	assert_int_equal(error_after(&other, &context->base, 2), -ECANCELED);
+	close_drawing(&hanging);
+	close_drawing(&other);
+	pumice_vm_destroy(vm);
+	pumice_device_close(dev);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times_that_the_firmware_writes_do_not_count),
+		cmocka_unit_test(a_fragment_job_of_a_killed_geometry_job_is_cancelled),
+		cmocka_unit_test(the_other_queue_of_a_killed_context_is_killed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

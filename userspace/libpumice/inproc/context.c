@@ -194,6 +194,9 @@ static void end_job(struct inproc_device *d, struct inproc_context *c,
 		r->error = -ETIMEDOUT;
 		c->held = false;
 	}
+	/* Of a fragment job that started because its geometry job was killed. */
+	if (r->fault == PUMICE_FAULT_PM_NO_SCENE && user->dead)
+		r->error = -ECANCELED;
 	flip_end(d, c, c->timeline->done, r->error);
 	user->kept[r->job % KEPT_RESULTS] = *r;
 	user->last = r->job;
@@ -295,7 +298,8 @@ static void account(struct inproc_device *d, struct inproc_context *c, u32 seqno
 		return;
 	/* A user kills jobs that run too long: this acts as their time-out. */
 	if (kept.error == -EIO ||
-	    (kept.unit != PUMICE_UNIT_FW && s->flags & PUMICE_CONTEXT_GUILTY))
+	    (kept.fault == PUMICE_FAULT_KILLED && kept.unit != PUMICE_UNIT_FW &&
+	     s->flags & PUMICE_CONTEXT_GUILTY))
 		vm_note_fault((struct inproc_vm *)c->base.vm, context_user(c)->base.id, &kept);
 	s->flags |= PUMICE_CONTEXT_FAULTED;
 	s->fault = kept.fault;
@@ -311,24 +315,43 @@ static bool is_binder(const struct inproc_context *c)
 	return ((struct inproc_vm *)c->base.vm)->binder == c;
 }
 
+static bool is_killed(const struct inproc_context *c)
+{
+	return __atomic_load_n(&c->shared->context.state, __ATOMIC_ACQUIRE) == FWIF_CONTEXT_KILLED;
+}
+
+/*
+ * Stop a context that the firmware has killed without a command of this library: a job of one queue
+ * had held a data master that others waited for. watch_jobs() kills the other queue.
+ */
+static void note_hold(struct inproc_device *d, struct inproc_context *user)
+{
+	struct inproc_context *queue = user;
+
+	if (user->dead)
+		return;
+	if (!is_killed(user))
+		queue = user->second;
+	if (!queue || !is_killed(queue))
+		return;
+	context_set_guilty(d, user);
+	user->dead = true;
+	user->other_lives = user->second;
+	queue->held = true;
+}
+
 void context_process(struct inproc_device *d, struct inproc_context *c)
 {
 	struct timeline *t = c->timeline;
 	u32 state = __atomic_load_n(&c->shared->context.state, __ATOMIC_ACQUIRE);
 	u32 done = __atomic_load_n(&d->fw->objects[c->object], __ATOMIC_ACQUIRE);
-	/* The firmware sets the state before it counts the job that it killed. */
-	u32 later = __atomic_load_n(&c->shared->context.state, __ATOMIC_ACQUIRE);
 
 	/* A count above the number of submitted jobs is rejected. */
 	if (done - t->done > t->submitted - t->done)
 		return;
 	flip_collect(d, c);
-	/* Without a command of this library: it had held a data master that others waited for. */
-	if (later == FWIF_CONTEXT_KILLED && !context_user(c)->dead) {
-		context_set_guilty(d, context_user(c));
-		context_user(c)->dead = true;
-		c->held = true;
-	}
+	/* The firmware sets the state before it counts the killed job, and starts later ones. */
+	note_hold(d, context_user(c));
 	if (is_binder(c))
 		t->done = done;
 	while (t->done != done)

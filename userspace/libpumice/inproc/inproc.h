@@ -185,6 +185,7 @@ struct inproc_context {
 	bool dead;			/* rejects further jobs */
 	bool timed_out;			/* killed because of job watch_seqno */
 	bool held;			/* killed by the firmware, whose job has not been counted */
+	bool other_lives;		/* of the user's: the firmware has killed one queue only */
 	u32 watch_seqno;		/* job in progress at the last check */
 	u64 watch_start;		/* watched_ns of the device when that was first seen */
 	struct pumice_context_state state;

@@ -3,7 +3,8 @@
  * In-process backend: the time-out of jobs, and the location of a job that runs.
  *
  * As in the kernel driver, a job that has had its data master for longer than the time-out is
- * killed, and its context accepts no further jobs. No thread exists for this: waits check it.
+ * killed, and its context accepts no further jobs. No thread exists for this: waits check it. They
+ * also kill the rest of a context of which the firmware has killed one queue, as the driver does.
  *
  * Two times have to exceed the time-out: that on the data master, as the firmware reports it,
  * which leaves out other jobs, and that for which the library has watched the job. The second
@@ -63,20 +64,38 @@ static void send_kill(struct inproc_device *d, struct inproc_context *c)
 	fw_send(d, &kill);
 }
 
+/* Kill the queues of a context; returns false if there is no room for the commands yet. */
+static bool kill_queues(struct inproc_device *d, struct inproc_context *user)
+{
+	if (!fw_has_room_for(d, 2))
+		return false;
+	/* Fragment jobs before the geometry jobs that they depend on. */
+	if (user->second)
+		send_kill(d, user->second);
+	send_kill(d, user);
+	return true;
+}
+
 /* Kill a context because of the job in progress of one of its queues. */
 static void kill_guilty(struct inproc_device *d, struct inproc_context *c)
 {
 	struct inproc_context *user = context_user(c);
 
-	if (!fw_has_room_for(d, 2))
+	if (!kill_queues(d, user))
 		return;
 	c->timed_out = true;
 	context_set_guilty(d, user);
 	user->dead = true;
-	/* Fragment jobs before the geometry jobs that they depend on. */
-	if (user->second)
-		send_kill(d, user->second);
-	send_kill(d, user);
+}
+
+/* Kill the other queue of contexts of which the firmware has killed one by itself. */
+static void kill_others(struct inproc_device *d)
+{
+	struct inproc_context *c;
+
+	for (c = d->contexts; c; c = c->next)
+		if (c->other_lives && kill_queues(d, c))
+			c->other_lives = false;
 }
 
 void watch_jobs(struct inproc_device *d)
@@ -84,7 +103,10 @@ void watch_jobs(struct inproc_device *d)
 	u64 now = now_ns(), gap = now - d->watch_time;
 	struct inproc_context *c;
 
-	if (!watch_enabled(d) || d->lost)
+	if (d->lost)
+		return;
+	kill_others(d);
+	if (!watch_enabled(d))
 		return;
 	d->watch_time = now;
 	if (d->threads)
