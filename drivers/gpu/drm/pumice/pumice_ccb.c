@@ -174,6 +174,15 @@ static void ccb_check_if_late(struct pumice_device *pdev, long left)
 		pumice_irq_recheck(pdev);
 }
 
+/*
+ * After ccb_check_if_late(): return true if nothing will reply. The reset that is due needs
+ * reset.lock, which the caller of a wait may hold.
+ */
+static bool ccb_is_lost(struct pumice_device *pdev, long left)
+{
+	return !left && pumice_vgpu_is_lost(pdev);
+}
+
 /* Reserve one entry. Returns -EAGAIN if the ring is full. */
 static int ccb_try_reserve(struct pumice_device *pdev)
 {
@@ -199,8 +208,8 @@ static int ccb_try_reserve(struct pumice_device *pdev)
  * @pdev: device, between drm_dev_enter() and drm_dev_exit()
  *
  * Return: 0, -ECANCELED if the firmware is down, or -ETIMEDOUT if it does not free
- * space in time. After 0, pumice_kccb_push_reserved() or pumice_kccb_cancel()
- * must follow.
+ * space in time, or never will because others have ended the connection. After 0,
+ * pumice_kccb_push_reserved() or pumice_kccb_cancel() must follow.
  */
 int pumice_kccb_reserve(struct pumice_device *pdev)
 {
@@ -220,6 +229,8 @@ int pumice_kccb_reserve(struct pumice_device *pdev)
 			ccb_check_if_late(pdev, left);
 		if (ret != -EAGAIN)
 			return ret;
+		if (ccb_is_lost(pdev, left))
+			return -ETIMEDOUT;
 	}
 }
 
@@ -330,8 +341,7 @@ int pumice_kccb_call(struct pumice_device *pdev, const struct fwif_kccb_cmd *cmd
 					  RECHECK);
 		if (!READ_ONCE(wait.aborted))
 			ccb_check_if_late(pdev, left);
-		/* The reset that is due needs reset.lock, which the caller may hold. */
-		if (!left && pumice_vgpu_is_lost(pdev))
+		if (ccb_is_lost(pdev, left))
 			break;
 	}
 	ccb_remove_waiter(pdev, &wait);

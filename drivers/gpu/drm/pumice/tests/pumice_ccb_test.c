@@ -352,6 +352,36 @@ static void interrupt_is_polled_while_there_is_no_room(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cleared(pdev), PUMICE_OS_IRQ_STATUS__FW__MASK);
 }
 
+/* Count the resets that were requested. */
+static atomic_t ccb_resets;
+
+static void ccb_count_reset(struct work_struct *work)
+{
+	atomic_inc(&ccb_resets);
+}
+
+/* Of a virtual GPU after a reset by number 0: one check, which requests its own reset. */
+static void wait_for_room_ends_when_the_connection_is_lost(struct kunit *test)
+{
+	struct pumice_device *pdev = ccb_fixture(test);
+	const unsigned int usual = pumice_fw_timeout_ms;
+	u32 i;
+
+	pdev->os = 1;
+	pdev->fw.ready = true;
+	pdev->reset.wq = system_unbound_wq;
+	INIT_WORK(&pdev->reset.work, ccb_count_reset);
+	atomic_set(&ccb_resets, 0);
+	for (i = 0; i < ROOM; i++)
+		send(test, pdev);
+	pumice_write(pdev, PUMICE_OS_CTRL, 0);
+	pumice_fw_timeout_ms = 4000;
+	KUNIT_EXPECT_EQ(test, pumice_kccb_reserve(pdev), -ETIMEDOUT);
+	pumice_fw_timeout_ms = usual;
+	flush_work(&pdev->reset.work);
+	KUNIT_EXPECT_EQ(test, atomic_read(&ccb_resets), 1);
+}
+
 static struct kunit_case ccb_cases[] = {
 	KUNIT_CASE(empty_ring_has_room_for_all_but_one),
 	KUNIT_CASE(full_ring_takes_no_reservation),
@@ -366,6 +396,7 @@ static struct kunit_case ccb_cases[] = {
 	KUNIT_CASE(messages_are_read_across_the_end_of_the_ring),
 	KUNIT_CASE(interrupt_of_a_late_reply_is_polled),
 	KUNIT_CASE(interrupt_is_polled_while_there_is_no_room),
+	KUNIT_CASE(wait_for_room_ends_when_the_connection_is_lost),
 	KUNIT_CASE_SLOW(wait_for_room_does_not_wait_for_the_reply),
 	{}
 };
