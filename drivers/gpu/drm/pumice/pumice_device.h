@@ -193,7 +193,7 @@ struct pumice_vgpu {
 	bool was_connected;
 	/** @unanswered: the firmware did not reply at probe */
 	bool unanswered;
-	/** @stopped: the firmware processor stopped since the last connection; any context */
+	/** @stopped: firmware or processor stopped since the last connection; any context */
 	bool stopped;
 };
 

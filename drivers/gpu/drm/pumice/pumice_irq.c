@@ -137,6 +137,9 @@ static void pumice_irq_check_firmware(struct pumice_device *pdev)
 	drm_err_ratelimited(&pdev->drm, "firmware stopped: %s, 0x%x at 0x%x" PUMICE_SEE_DUMP,
 			    pumice_fw_name(pumice_fwif_error_name(READ_ONCE(boot->error))),
 			    READ_ONCE(boot->error_info), READ_ONCE(boot->error_pc));
+	/* It is one firmware for all: number 0 resets the GPU and counts the failure. */
+	if (pdev->os)
+		WRITE_ONCE(pdev->vgpu.stopped, true);
 	pumice_reset_schedule(pdev);
 }
 
@@ -213,3 +216,7 @@ void pumice_irq_disable(struct pumice_device *pdev)
 	timer_delete_sync(&pdev->recheck_timer);
 	synchronize_irq(pdev->irq);
 }
+
+#ifdef CONFIG_DRM_PUMICE_KUNIT_TEST
+#include "tests/pumice_irq_test.c"
+#endif
