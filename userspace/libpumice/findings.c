@@ -151,8 +151,8 @@ int pumice_finding_get(struct pumice_device *dev, uint32_t number, char *text, s
 	if (err == -ENOSPC)
 		return fail(dev, ENOSPC, "finding: its text needs more than %zu bytes", bytes);
 	if (err)
-		return fail(dev, -err, "finding: only for a GPU in this process; that of the kernel "
-				       "driver reports findings to the host of the device");
+		return fail(dev, -err, "finding: only for a GPU in this process; findings of that of "
+				       "the kernel driver are in its file findings in debugfs");
 	return 0;
 }
 
