@@ -112,13 +112,13 @@ static int draw(struct drawing *w, u64 timeout_ns)
 	return pumice_canvas_end(w->canvas, black, timeout_ns);
 }
 
-/* Draw until a job of a context has ended, at most 100 times; returns its error. */
+/* Draw until a job of a context has ended, at most 20 times; returns its error. */
 static int error_after(struct drawing *other, struct pumice_context *context, u64 job)
 {
 	struct pumice_job_result result = { 0 };
 	int err = -EBUSY;
 
-	for (u32 n = 0; err == -EBUSY && n < 100; n++) {
+	for (u32 n = 0; err == -EBUSY && n < 20; n++) {
 		assert_int_equal(draw(other, PUMICE_FOREVER), 0);
 		err = pumice_context_get_job_result(context, job, &result, sizeof(result));
 	}
