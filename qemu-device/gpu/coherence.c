@@ -100,38 +100,47 @@ void coherence_operate(struct pumice_gpu *gpu, const struct mmu_cache_op *op)
 
 /* ------------------------------------------------------------------- jobs */
 
-static enum pumice_unit unit_of(const struct gpu_master *m)
+static bool is_busy(const struct pumice_gpu *gpu, u32 number)
 {
-	static const enum pumice_unit unit[GPU_MASTERS] = {
-		[GPU_VDM] = PUMICE_UNIT_VDM, [GPU_PDM] = PUMICE_UNIT_PDM,
-		[GPU_TDM] = PUMICE_UNIT_PTLA, [GPU_RDM] = PUMICE_UNIT_RDM,
+	return number == COHERENCE_CDM ? cdm_status(gpu->cdm)->busy :
+					 master_status(&gpu->master[number])->busy;
+}
+
+void coherence_job_begins(struct pumice_gpu *gpu, u32 number)
+{
+	struct coherence_job *job = &gpu->started[number];
+
+	if (is_busy(gpu, number))
+		return;
+	job->ctx = number == COHERENCE_CDM ? gpu->cdm_job.ctx : gpu->master[number].job.ctx;
+	job->tag = number == COHERENCE_CDM ? gpu->cdm_job.tag : gpu->master[number].job.tag;
+	if (number == GPU_TDM)
+		job->tag = 0;	/* it has no waves that a finding could name */
+	mmu_job_begins(&gpu->mmu, job->ctx);
+	lines_job_begin(gpu->strict.lines, job->ctx);
+}
+
+void coherence_job_ends(struct pumice_gpu *gpu, u32 number)
+{
+	static const struct {
+		enum pumice_unit unit;
+		enum pumice_wave_master waves;
+	} is[COHERENCE_MASTERS] = {
+		[GPU_VDM] = { PUMICE_UNIT_VDM, PUMICE_WAVE_MASTER_VDM },
+		[GPU_PDM] = { PUMICE_UNIT_PDM, PUMICE_WAVE_MASTER_PDM },
+		[GPU_TDM] = { .unit = PUMICE_UNIT_PTLA },
+		[GPU_RDM] = { PUMICE_UNIT_RDM, PUMICE_WAVE_MASTER_RDM },
+		[COHERENCE_CDM] = { PUMICE_UNIT_CDM, PUMICE_WAVE_MASTER_CDM },
 	};
+	const struct coherence_job *job = &gpu->started[number];
 
-	return unit[m->number];
+	lines_job_end(gpu->strict.lines, job->ctx, is[number].unit, (u8)is[number].waves,
+		      job->tag);
 }
 
-void coherence_job_begins(struct pumice_gpu *gpu, unsigned int ctx)
+void coherence_compute_switched(struct pumice_gpu *gpu)
 {
-	mmu_job_begins(&gpu->mmu, ctx);
-	lines_job_begin(gpu->strict.lines, ctx);
-}
-
-void coherence_compute_ends(struct pumice_gpu *gpu)
-{
-	lines_job_end(gpu->strict.lines, gpu->cdm_job.ctx, PUMICE_UNIT_CDM,
-		      PUMICE_WAVE_MASTER_CDM, gpu->cdm_job.tag);
-}
-
-void coherence_job_ends(struct gpu_master *m)
-{
-	static const enum pumice_wave_master wave_master[GPU_MASTERS] = {
-		[GPU_VDM] = PUMICE_WAVE_MASTER_VDM,
-		[GPU_PDM] = PUMICE_WAVE_MASTER_PDM,
-		[GPU_RDM] = PUMICE_WAVE_MASTER_RDM,
-	};
-
-	lines_job_end(m->gpu->strict.lines, m->job.ctx, unit_of(m), (u8)wave_master[m->number],
-		      m->number == GPU_TDM ? 0 : m->job.tag);
+	lines_job_switched(gpu->strict.lines, gpu->started[COHERENCE_CDM].ctx);
 }
 
 void coherence_job_handled(struct pumice_gpu *gpu, enum pumice_unit unit)
@@ -142,13 +151,11 @@ void coherence_job_handled(struct pumice_gpu *gpu, enum pumice_unit unit)
 /* Return the MMU contexts with a job that runs, as bits. Device lock held. */
 static u32 busy_contexts(struct pumice_gpu *gpu)
 {
-	u32 busy = 0, m;
+	u32 busy = 0, n;
 
-	if (cdm_status(gpu->cdm)->busy)
-		busy |= 1u << gpu->cdm_job.ctx;
-	for (m = 0; m < GPU_MASTERS; m++)
-		if (master_status(&gpu->master[m])->busy)
-			busy |= 1u << gpu->master[m].job.ctx;
+	for (n = 0; n < COHERENCE_MASTERS; n++)
+		if (is_busy(gpu, n))
+			busy |= 1u << gpu->started[n].ctx;
 	return busy;
 }
 

@@ -6,10 +6,21 @@
 #ifndef PUMICE_GPU_COHERENCE_H
 #define PUMICE_GPU_COHERENCE_H
 
+#include "masters.h"
 #include "mmu/mmu.h"
 #include "pumice_regs.h"
 
 struct pumice_gpu;
+
+/* Data masters: enum gpu_master_number, and the CDM. */
+#define COHERENCE_CDM		GPU_MASTERS
+#define COHERENCE_MASTERS	(GPU_MASTERS + 1u)
+
+/* A job that runs: its registers, as START has latched them. */
+struct coherence_job {
+	unsigned int ctx;
+	u64 tag;
+};
 
 /* struct mmu, stale; opaque: the GPU. Report the use of a stale TLB entry. */
 void coherence_stale(void *opaque, const struct mmu_stale *use);
@@ -18,12 +29,15 @@ void coherence_request(struct pumice_gpu *gpu, const struct mmu_request *r, u32 
 /* An operation on caches. */
 void coherence_operate(struct pumice_gpu *gpu, const struct mmu_cache_op *op);
 
-/* A data master begins a job of an MMU context, or continues it. Device lock held. */
-void coherence_job_begins(struct pumice_gpu *gpu, unsigned int ctx);
-/* The compute job has ended, or that of another data master. Device lock held. */
-void coherence_compute_ends(struct pumice_gpu *gpu);
-struct gpu_master;
-void coherence_job_ends(struct gpu_master *m);
+/*
+ * Before a data master begins the job in its registers, or continues it; not one that is busy,
+ * which ignores START. number: enum gpu_master_number, or COHERENCE_CDM. Device lock held.
+ */
+void coherence_job_begins(struct pumice_gpu *gpu, u32 number);
+/* The job of a data master has ended. Device lock held. */
+void coherence_job_ends(struct pumice_gpu *gpu, u32 number);
+/* The compute job was switched out. Device lock held. */
+void coherence_compute_switched(struct pumice_gpu *gpu);
 /* The firmware reads the status of a data master, and so handles the end of its job. */
 void coherence_job_handled(struct pumice_gpu *gpu, enum pumice_unit unit);
 /* The firmware sleeps: it has handled ends of jobs. No lock held. */

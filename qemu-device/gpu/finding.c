@@ -12,13 +12,15 @@
 
 /*
  * Add the job whose task is in the slot of the finding. Only of programs: other blocks have no
- * slot, and report in other threads than that of the USC.
+ * slot, and report in other threads than that of the USC. Not of a byte that was not cleaned: that
+ * has the job which has ended, and the slot may have a task of another one.
  */
 static void add_job(const struct pumice_gpu *gpu, struct strict_finding *f)
 {
 	enum pumice_wave_master master;
 
-	if (f->job.tag || !f->code || f->usc >= gpu->uscs || f->slot >= PUMICE_USC_SLOTS)
+	if (f->kind == PUMICE_FINDING_UNFLUSHED_WRITE || !f->code || f->usc >= gpu->uscs ||
+	    f->slot >= PUMICE_USC_SLOTS)
 		return;
 	master = usc_slot_master(gpu->usc[f->usc], f->slot);
 	f->job.tag = trace_tag(&gpu->trace, trace_master_of(master));

@@ -291,8 +291,10 @@ static void cdm_ended(void *opaque, enum dm_end end)
 	gpu_trace(gpu, PUMICE_TRACE_CDM_END, s->fault.fault, s->done,
 		  end == DM_SWITCHED);
 	race_job_end(gpu->strict.race, PUMICE_WAVE_MASTER_CDM);
-	if (end != DM_SWITCHED)
-		coherence_compute_ends(gpu);
+	if (end == DM_SWITCHED)
+		coherence_compute_switched(gpu);
+	else
+		coherence_job_ends(gpu, COHERENCE_CDM);
 	if (end == DM_FAULT)
 		gpu_log_fault(gpu, "compute", &s->fault);
 	gpu_raise_end(gpu, PUMICE_INJECT_WHERE_CDM, event[end]);

@@ -26,6 +26,7 @@
 #include <stdatomic.h>
 
 #include "cdm/cdm.h"
+#include "coherence.h"
 #include "fwctl/fwctl.h"
 #include "half/half.h"
 #include "hier_counts.h"
@@ -125,6 +126,8 @@ struct pumice_gpu {
 	struct gpu_os os[PUMICE_OS_COUNT];
 	struct cdm_job cdm_job;	/* next job */
 	struct gpu_master master[GPU_MASTERS];
+	/* Mode strict: jobs that run, by enum gpu_master_number; that of the CDM is the last. */
+	struct coherence_job started[COHERENCE_MASTERS];
 	u64 pm_list;		/* PM_LIST */
 	u64 partials;		/* total partial renders */
 	bool perf_detail;

@@ -68,7 +68,7 @@ static void ended(void *opaque, enum dm_end end)
 	if (end != DM_MEMORY && m->number != GPU_TDM)
 		race_job_end(m->gpu->strict.race, wave_master[m->number]);
 	if (end != DM_MEMORY && !(m->number == GPU_PDM && m->job.partial))
-		coherence_job_ends(m);
+		coherence_job_ends(m->gpu, m->number);
 	if (end == DM_DONE && m->number == GPU_PDM && m->job.partial)
 		m->gpu->partials++;
 	trace_end(m, end);

@@ -69,12 +69,13 @@ static void request(void *opaque, const struct mmu_request *r)
 	};
 	u64 left;
 
-	for (left = r->bytes; left; left -= out.bytes, out.addr += out.bytes) {
+	for (left = r->use ? 0 : r->bytes; left; left -= out.bytes, out.addr += out.bytes) {
 		out.bytes = (u32)min_u64(left, REQUEST_BYTES);
 		if (!hierarchy_request(gpu->hierarchy, &out))
 			return;
 	}
-	coherence_request(gpu, r, client);
+	if (!r->window)
+		coherence_request(gpu, r, client);
 }
 
 static enum hierarchy_scope reach_of(enum pumice_mem_scope scope)

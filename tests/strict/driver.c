@@ -42,9 +42,11 @@ struct driver_error {
 	uint32_t omitted;	/* by the wrong driver, from the act of the host on */
 	const char *access;	/* instruction, with sh0 the buffer's address and r1 the offset */
 	uint32_t offset;	/* of the access */
+	uint32_t instances;	/* of the work-group; 0: one */
+	bool coherent;		/* the buffer is */
 	bool code;		/* the finding is of the program, not of an instruction */
 	void (*act)(struct fixture *f);
-	/* In a place %A is the address of the access. */
+	/* NULL: none, the step is not needed. In a place %A is the address of the access. */
 	const char *finding, *place;
 };
 
@@ -97,8 +99,22 @@ static void write_buffer(struct fixture *f)
 	fill(&f->buffer, AFTER);
 }
 
+static void do_nothing(struct fixture *f)
+{
+	(void)f;
+}
+
+static void write_neighbour(struct fixture *f)
+{
+	((uint32_t *)f->buffer.cpu)[1] = AFTER;
+}
+
 #define LOAD32	"global_load32 sig3, r7, [one], sh0 + r1\nsig_wait r2[0], sig3\n"
 #define SHARED	"shared_load sig3, sh4, sh0, 1\nsig_wait r2[0], sig3\nmov r7, [one], sh4\n"
+#define CONST	"dc_window sh0, 2\nmov idx0, [one], 0\nmov r7, [one], dc[idx0 + 0]\n"
+/* The bytes are read before the data of a store arrive. */
+#define EARLIER(store, wait) "dc_window sh0, 2\nmov idx0, [one], 0\nmov r7, [one], dc[idx0 + 0]\n" \
+			     store "dc_window sh0, 2\nmov r7, [one], dc[idx0 + 0]\n" wait
 #define STORE32	"global_store32 sig3, [one], sh0 + r1, r9\nsig_wait r2[0], sig3\n"
 
 static const struct driver_error errors[] = {
@@ -151,6 +167,33 @@ static const struct driver_error errors[] = {
 		.finding = "stale-read",
 		.place = "\"unit\":\"usc-data\",\"access\":\"read\",\"va\":\"%A\",",
 	}, {
+		.name = "no_invalidation_of_caches_before_a_constant",
+		.omitted = INPROC_OMIT_START, .access = CONST, .act = write_buffer,
+		.finding = "stale-read",
+		.place = "\"unit\":\"usc-data\",\"access\":\"read\",\"va\":\"%A\",",
+	}, {
+		/* It is in the window that the device requests. */
+		.name = "no_invalidation_of_caches_for_the_word_after_a_constant",
+		.omitted = INPROC_OMIT_START, .access = CONST, .act = write_neighbour,
+	}, {
+		.name = "no_invalidation_of_caches_for_a_store_that_arrives_later",
+		.omitted = INPROC_OMIT_START, .act = do_nothing,
+		.access = EARLIER("global_store32 sig3, [one], sh0 + r1, r9\n",
+				  "sig_wait r2[0], sig3\n"),
+	}, {
+		.name = "no_invalidation_of_caches_for_a_copy_that_arrives_later",
+		.omitted = INPROC_OMIT_START, .act = do_nothing, .instances = 17,
+		.access = EARLIER("local_store32 [one], r9, r9\nmov r6[0], 0\n"
+				  "group_store sig3, r6[0], sh0, 1\n", "sig_wait r2[0], sig3\n"),
+	}, {
+		.name = "no_invalidation_of_caches_for_a_coherent_buffer",
+		.omitted = INPROC_OMIT_START, .access = LOAD32, .act = write_buffer,
+		.coherent = true,
+	}, {
+		.name = "no_clean_of_caches_for_a_coherent_buffer",
+		.omitted = INPROC_OMIT_END, .access = STORE32, .act = write_buffer,
+		.coherent = true,
+	}, {
 		.name = "no_clean_of_caches_at_the_end",
 		.omitted = INPROC_OMIT_END, .access = STORE32, .offset = 4, .act = write_buffer,
 		.finding = "unflushed-write",
@@ -164,19 +207,36 @@ static const struct driver_error errors[] = {
 
 static void assemble(struct fixture *f, const struct driver_error *e)
 {
+	/* All that the jobs of the case store is coherent. */
+	const uint64_t result = e->coherent ? f->buffer.va + PAGE : f->result.va;
 	char text[TEXT_BYTES];
 
 	snprintf(text, sizeof(text),
-		 ".group 1, 1, 1\n"
+		 ".group %u, 1, 1\n.local 64\n"
 		 "mov sh0, %#x\nmov sh1, %#x\nmov sh2, %#x\nmov sh3, %#x\n"
 		 "mov r1, [one], %u\nmov r9, [one], 0\nmov r7, [one], 0\n%s"
 		 "global_store32 sig1, [one], sh2 + r9, r7\nsig_wait r2[0], sig1\nend\n",
-		 (unsigned int)f->buffer.va, (unsigned int)(f->buffer.va >> 32),
-		 (unsigned int)f->result.va, (unsigned int)(f->result.va >> 32), e->offset,
+		 e->instances ? e->instances : 1, (unsigned int)f->buffer.va,
+		 (unsigned int)(f->buffer.va >> 32),
+		 (unsigned int)result, (unsigned int)(result >> 32), e->offset,
 		 e->access);
 	require(f, pumice_kernel_assemble(f->vm, e->name, text, &f->kernel), e->name);
 	require(f, pumice_kernel_assemble(f->other_vm, "other", ".group 1, 1, 1\nend\n",
 					  &f->other_kernel), "other");
+}
+
+/* Create the buffer, in one operation of its address space. */
+static void create_buffer(struct fixture *f, bool coherent)
+{
+	if (!coherent) {
+		require(f, pumice_buffer_create(f->vm, PAGES * PAGE, &f->buffer), "buffer");
+		return;
+	}
+	require(f, pumice_bo_create_flags(f->dev, PAGES * PAGE, f->vm, PUMICE_BO_COHERENT,
+					  &f->buffer.bo), "buffer");
+	require(f, pumice_vm_place(f->vm, f->buffer.bo, PUMICE_BIND_NOEXEC, &f->buffer.va),
+		"place");
+	require(f, pumice_bo_map(f->buffer.bo, &f->buffer.cpu), "map");
 }
 
 static void set_up(struct fixture *f, const struct driver_error *e)
@@ -191,7 +251,7 @@ static void set_up(struct fixture *f, const struct driver_error *e)
 	/* Each of these of the first VM, and the program, is one operation. */
 	require(f, pumice_stream_create(f->vm, 65536, &f->stream), "stream");
 	require(f, pumice_stream_create(f->other_vm, 65536, &f->other_stream), "stream");
-	require(f, pumice_buffer_create(f->vm, PAGES * PAGE, &f->buffer), "buffer");
+	create_buffer(f, e->coherent);
 	require(f, pumice_buffer_create(f->vm, PAGES * PAGE, &f->next), "buffer");
 	require(f, pumice_buffer_create(f->vm, PAGE, &f->result), "result");
 	require(f, pumice_bo_set_label(f->buffer.bo, "victim"), "label");
@@ -250,7 +310,7 @@ static bool right_has_none(const struct driver_error *e, char *finding)
 	set_up(&f, e);
 	run(&f, e, 0);
 	none = pumice_finding_get(f.dev, 0, finding, TEXT_BYTES);
-	if (strcmp(e->access, STORE32) && *(uint32_t *)f.result.cpu != AFTER) {
+	if (e->finding && strcmp(e->access, STORE32) && *(uint32_t *)f.result.cpu != AFTER) {
 		printf("# the right driver's second job read %u\n", *(uint32_t *)f.result.cpu);
 		snprintf(finding, TEXT_BYTES, "wrong result");
 		none = false;
@@ -270,6 +330,7 @@ static void expand(uint64_t at, const char *place, char *out)
 		strcpy(out, place);
 }
 
+/* Return whether the wrong driver has the finding, or rightly none. */
 static bool wrong_is_found(const struct driver_error *e, char *finding)
 {
 	char place[TEXT_BYTES], job[128];
@@ -281,6 +342,11 @@ static bool wrong_is_found(const struct driver_error *e, char *finding)
 	finding[0] = '\0';
 	snprintf(job, sizeof(job), "\"master\":\"cdm\",\"job_context\":%u,\"job\":2,",
 		 pumice_context_id(f.context));
+	if (!e->finding) {
+		ok = pumice_finding_get(f.dev, 0, finding, TEXT_BYTES);
+		tear_down(&f);
+		return ok;
+	}
 	expand(e->code ? f.kernel->code_va : f.buffer.va + e->offset, e->place, place);
 	ok = !pumice_finding_get(f.dev, 0, finding, TEXT_BYTES) &&
 	     strict_is(finding, e->finding) && strict_has(finding, place);

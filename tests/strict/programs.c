@@ -276,6 +276,18 @@ const struct zoo_error zoo_errors[] = {
 		.finding = "uninitialised", .place = "\"register\":\"r5\"",
 		.instruction = 8, .other = ZOO_NONE,
 	}, {
+		/* Of r5 the lanes are missing that the program does not use. */
+		.name = "register_never_written_after_one_of_some_lanes",
+		.program = "lt.u32 r4, r1, 64\n"
+			   "mov r5, [r4], 1\n"
+			   "%s"
+			   "add.u32 r6, r5, r7\n"
+			   "global_store32 sig0, [r4], sh0 + r1, r6\n",
+		.right = "mov r7, [one], 1\n",
+		.wrong = "mov r8, [one], 1\n",
+		.finding = "uninitialised", .place = "\"register\":\"r7\"",
+		.instruction = 9, .other = 10,
+	}, {
 		.name = "branch_by_a_register_never_written",
 		.program = "%s"
 			   "brz over, r7[0]\n"

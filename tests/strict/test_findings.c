@@ -154,11 +154,15 @@ static void a_reset_virtual_gpu_has_no_unmapped_addresses(void **state)
 {
 	static struct mmu mmu = { .oses = 2 };
 	const struct strict_finding f = { .kind = PUMICE_FINDING_UNMAPPED, .ctx = 2 };
+	struct strict_finding stale = f;
 
 	(void)state;
 	strict_init(&strict, &mmu, NULL, NULL);
 	atomic_store(&mmu.ctx[2], PUMICE_FIELD_PREP(PUMICE_MMU_CTX__OS, 1ull));
 	strict_report(&strict, &f);
+	assert_int_equal(strict_count(&strict), 0);
+	stale.kind = PUMICE_FINDING_STALE_TRANSLATION;
+	strict_report(&strict, &stale);
 	assert_int_equal(strict_count(&strict), 0);
 	atomic_store(&mmu.part[1], PUMICE_OS_CATALOGUE__ENABLE__MASK);
 	strict_report(&strict, &f);

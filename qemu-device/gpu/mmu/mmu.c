@@ -32,6 +32,8 @@
 #define PD_SHIFT	MMU_BLOCK_SHIFT
 #define PD_ENTRIES	512u
 
+_Static_assert(!(MMU_FLAGS & (PUMICE_UNIT_COUNT - 1)), "no unit has the flags");
+
 /* Result of a walk: one grain. */
 struct walk {
 	u8 *host;	/* first byte of the grain; NULL for a null page */
@@ -475,9 +477,10 @@ void mmu_pass_request(const struct mmu *mmu, const struct mmu_tlb *tlb, unsigned
 		      u64 bytes, enum pumice_access access, enum pumice_unit source)
 {
 	mmu->request(mmu->request_opaque, &(struct mmu_request){
-		.unit = (enum pumice_unit)(source & ~MMU_KIND_1),
+		.unit = (enum pumice_unit)(source & ~MMU_FLAGS),
 		.kind = source & MMU_KIND_1 ? 1 : 0, .place = tlb->place, .usc = tlb->usc,
 		.ctx = ctx, .addr = va, .bytes = bytes, .access = access,
+		.window = source & MMU_IS_WINDOW, .use = source & MMU_IS_USE,
 		.coherent = is_coherent(mmu, tlb, ctx, va),
 	});
 }

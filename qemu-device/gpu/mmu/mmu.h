@@ -105,6 +105,15 @@ static inline void mmu_tlb_set_far(struct mmu_tlb *tlb, struct mmu_tlb_entry *fa
  */
 #define MMU_KIND_1	 0x80u
 #define MMU_SECOND(unit) ((enum pumice_unit)((unit) | MMU_KIND_1))
+/*
+ * A unit that requests more bytes than its program uses names the request by the first of these,
+ * and in mode strict the bytes that are used by the second: the hierarchy has no request of these.
+ */
+#define MMU_IS_WINDOW	 0x40u
+#define MMU_IS_USE	 0x20u
+#define MMU_WINDOW(unit) ((enum pumice_unit)((unit) | MMU_IS_WINDOW))
+#define MMU_USE(unit)	 ((enum pumice_unit)((unit) | MMU_IS_USE))
+#define MMU_FLAGS	 (MMU_KIND_1 | MMU_IS_WINDOW | MMU_IS_USE)
 
 /* A request of a unit to the memory hierarchy. */
 struct mmu_request {
@@ -117,6 +126,7 @@ struct mmu_request {
 	u64 bytes;	/* not 0 */
 	enum pumice_access access;
 	bool coherent;	/* bypasses the caches; false of walks */
+	bool window, use;	/* see MMU_WINDOW(), MMU_USE() */
 };
 
 /*

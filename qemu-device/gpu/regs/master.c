@@ -95,7 +95,7 @@ static void job_starts(struct gpu_master *m)
 	};
 
 	gpu_job_starts(m->gpu, where[m->number], done[m->number]);
-	coherence_job_begins(m->gpu, m->job.ctx);
+	coherence_job_begins(m->gpu, m->number);
 	if (m->number != GPU_TDM && !master_status(m)->busy)
 		race_job_begin(m->gpu->strict.race, wave_master[m->number], m->job.tag);
 }

@@ -261,13 +261,20 @@ static inline u8 *exec_host(struct exec *x, u64 va, bool store)
 
 /*
  * Pass an access to the memory hierarchy, in detailed modes. Those of instructions that access
- * memory by lane are passed by request.c. source: PUMICE_UNIT_USC_DATA, or MMU_SECOND() of it.
+ * memory by lane are passed by request.c. source: PUMICE_UNIT_USC_DATA, or that with flags.
  */
 static inline void exec_request(const struct exec *x, u64 va, u64 bytes, bool store,
 				enum pumice_unit source)
 {
 	mmu_request(x->usc->config.mmu, &x->usc->tlb, x->ctx, va, bytes,
 		    store ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ, source);
+}
+
+/* Mode strict: the program uses bytes of a request of MMU_WINDOW(). */
+static inline void exec_use(const struct exec *x, u64 va, u64 bytes)
+{
+	if (x->usc->strict)
+		exec_request(x, va, bytes, false, MMU_USE(PUMICE_UNIT_USC_DATA));
 }
 
 /* Mode strict: bytes whose request was made before are in memory now. */

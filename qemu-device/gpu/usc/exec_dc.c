@@ -59,7 +59,8 @@ static u32 fetch_windows(struct exec *x, struct usc_dc_windows *dc, u32 *kept, c
 
 		if (!host)
 			return lanes;
-		exec_request(x, tag * WINDOW_BYTES, WINDOW_BYTES, false, PUMICE_UNIT_USC_DATA);
+		exec_request(x, tag * WINDOW_BYTES, WINDOW_BYTES, false,
+			     MMU_WINDOW(PUMICE_UNIT_USC_DATA));
 		for (u32 left = lanes; left; left &= left - 1) {
 			u32 l = (u32)__builtin_ctz(left);
 
@@ -71,6 +72,23 @@ static u32 fetch_windows(struct exec *x, struct usc_dc_windows *dc, u32 *kept, c
 		lanes &= ~same;
 	}
 	return 0;
+}
+
+/* Mode strict: these lanes use words of their windows. */
+static void use_words(struct exec *x, const u64 *va, u32 lanes)
+{
+	u64 before = UINT64_MAX;
+
+	for (; lanes; lanes &= lanes - 1) {
+		const u32 l = (u32)__builtin_ctz(lanes);
+
+		if (va[l] == before)
+			continue;
+		before = va[l];
+		x->usc->stepped_lane = l;
+		exec_use(x, va[l], 4);
+	}
+	x->usc->stepped_lane = PUMICE_LANES;
 }
 
 /* Make the words at va available to these lanes and read them; returns as fetch_windows(). */
@@ -86,6 +104,8 @@ static u32 read_windows(struct exec *x, const struct usc_lookup *lookup, const u
 
 	if (failed)
 		return failed;
+	if (x->usc->strict)
+		use_words(x, va, lanes);
 	for (; lanes; lanes &= lanes - 1) {
 		u32 l = (u32)__builtin_ctz(lanes);
 

@@ -20,7 +20,7 @@ static bool fetch_window(struct exec *x, u64 va, u32 *window)
 	if (!from)
 		return false;
 	exec_request(x, va, USC_UNIFORM_WINDOW * sizeof(*window), false,
-			     PUMICE_UNIT_USC_DATA);
+		     MMU_WINDOW(PUMICE_UNIT_USC_DATA));
 	for (u32 n = 0; n < USC_UNIFORM_WINDOW; n++)
 		window[n] = __atomic_load_n(&from[n], __ATOMIC_RELAXED);
 	return true;
@@ -41,6 +41,7 @@ bool exec_uniform_read(struct exec *x, const struct usc_insn *i, u32 *row)
 		exec_mmu_fault(x, i);
 		return false;
 	}
+	exec_use(x, x->gfx->uniforms + (u64)wave->uniforms * 4, 4);
 	wave->uniforms_kept = true;
 	wave->uniforms++;
 	for (u32 l = 0; l < PUMICE_LANES; l++)

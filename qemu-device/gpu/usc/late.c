@@ -69,6 +69,11 @@ void usc_late_destroy(struct usc_late *late)
 	free(late);
 }
 
+void usc_late_wave_drop(struct usc_late *late, u32 wave)
+{
+	late_stores_drop(late, wave);
+}
+
 void usc_late_wave_begin(struct usc_late *late, u32 wave, u32 row, u32 rows)
 {
 	for (u32 n = 0; n < rows; n++)
@@ -83,7 +88,6 @@ void usc_late_wave_begin(struct usc_late *late, u32 wave, u32 row, u32 rows)
 	late->wave[wave].ranges = 0;
 	late_forget_dropped(late, &late->wave[wave], UINT32_MAX);
 	late->wave[wave].meetings = 0;
-	late_stores_drop(late, wave);
 }
 
 /* ------------------------------------------------------------------- registers */

@@ -17,5 +17,7 @@ void usc_late_destroy(struct usc_late *late);
  * unified store, of rows.
  */
 void usc_late_wave_begin(struct usc_late *late, u32 wave, u32 row, u32 rows);
+/* The group of a wave ends before the wave, or by a reset: drop its stores to memory. */
+void usc_late_wave_drop(struct usc_late *late, u32 wave);
 
 #endif

@@ -72,6 +72,7 @@ struct usc_late {
 	u64 copies;
 	u64 quanta;		/* of waves, so far */
 	u32 stores;		/* in the lists of all waves */
+	u64 compared;		/* lanes of loads with lanes of stores, so far */
 	struct late_row *row;	/* as the unified store */
 	struct late_row *own;	/* USC_OWN_ROWS for each wave */
 	struct late_row *output;	/* LATE_OUTPUT_ROWS for each wave: by output, then sample */

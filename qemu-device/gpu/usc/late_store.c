@@ -30,6 +30,7 @@
 
 #define LATE_STORES_OF_WAVE 64u
 #define LATE_QUANTA 64u
+#define LATE_COMPARED 8192u	/* lanes that take the time of a slow instruction */
 #define GRAIN (1u << MMU_GRAIN_SHIFT)
 
 /* A store that is under way, or that its wave has not waited for. */
@@ -221,10 +222,13 @@ static u64 loaded_va(const struct loaded *l, u32 lane)
 }
 
 /* Return whether bytes from va on are stored, and the first of these. */
-static bool overlaps(const struct late_store_record *s, u64 va, u32 bytes, u64 *at)
+static bool overlaps(struct usc_late *late, const struct late_store_record *s, u64 va, u32 bytes,
+		     u64 *at)
 {
+	late->compared++;
 	if (va > s->last || va + bytes <= s->first)
 		return false;
+	late->compared += (u32)__builtin_popcount(s->lanes);
 	for (u32 lanes = s->lanes; lanes; lanes &= lanes - 1) {
 		const u64 first = s->va[__builtin_ctz(lanes)];
 
@@ -251,9 +255,10 @@ static bool check_record(struct exec *x, const struct usc_insn *i, const struct 
 			 const struct late_store_record *s)
 {
 	for (u32 lanes = l->lanes; lanes; lanes &= lanes - 1) {
+		const u64 va = loaded_va(l, (u32)__builtin_ctz(lanes));
 		u64 at;
 
-		if (!overlaps(s, loaded_va(l, (u32)__builtin_ctz(lanes)), l->bytes, &at))
+		if (!overlaps(x->usc->late, s, va, l->bytes, &at))
 			continue;
 		report_memory(x, i, s, at);
 		if (l->offset)
@@ -263,8 +268,8 @@ static bool check_record(struct exec *x, const struct usc_insn *i, const struct 
 	return true;
 }
 
-/* Check the bytes of a load with all records that it has to come after. */
-static bool check_loaded(struct exec *x, const struct usc_insn *i, const struct loaded *l)
+/* The same with all records that it has to come after. */
+static bool check_records(struct exec *x, const struct usc_insn *i, const struct loaded *l)
 {
 	const struct usc_run *run = &x->usc->run[late_task_of(x)->group];
 	const struct late_wave *own = late_wave_of(x);
@@ -280,6 +285,22 @@ static bool check_loaded(struct exec *x, const struct usc_insn *i, const struct 
 		}
 	}
 	return true;
+}
+
+/*
+ * The same. A load may take milliseconds, with all records of all waves of the group: the step is
+ * charged, and the slice ends if its budget has to be compared.
+ */
+static bool check_loaded(struct exec *x, const struct usc_insn *i, const struct loaded *l)
+{
+	const u64 before = x->usc->late->compared;
+	const bool right = check_records(x, i, l);
+	const u64 compared = x->usc->late->compared - before;
+
+	x->slow += (u32)(compared / LATE_COMPARED);
+	if (right && compared >= LATE_COMPARED)
+		exec_pause(x);
+	return right;
 }
 
 /* ------------------------------------------------------- instructions that load */

@@ -14,7 +14,8 @@
  * finding's instruction; its other side is the one at which it has the effect. A load from local
  * memory is reported at once.
  *
- * Limits: a result keeps one register without a value, of those that it depends on. Of shuffles the
+ * Limits: a result keeps one register without a value, of those that it depends on: the one that
+ * lacks most lanes. Of shuffles the
  * lane itself is examined, not the one that is read; derivatives and textures read other lanes,
  * too. Not for registers of other banks, which the PDS or another unit fills.
  */
@@ -25,6 +26,7 @@
 
 #include "finding.h"
 #include "late_state.h"
+#include "minmax.h"
 #include "rows.h"
 
 #define NO_ORIGIN UINT32_MAX	/* pc of an origin: it was not read yet */
@@ -314,11 +316,16 @@ static u32 check_control(struct exec *x, const struct usc_insn *i, struct usc_un
 	return moved;
 }
 
+static u32 lanes_of(u32 lanes)
+{
+	return (u32)__builtin_popcount(lanes);
+}
+
 void usc_unset_begin(struct exec *x, const struct usc_insn *i, const struct usc_watch_step *w,
 		     struct usc_unset_step *s)
 {
 	u32 without[USC_PLACES] = { 0 };
-	u32 first, moved, effect;
+	u32 most, moved, effect;
 
 	*s = (struct usc_unset_step){ 0 };
 	s->lanes = i->masked && i->op != PUMICE_USC_OP_SELECT ? usc_active_lanes(x, i) : x->valid;
@@ -329,14 +336,16 @@ void usc_unset_begin(struct exec *x, const struct usc_insn *i, const struct usc_
 	s->passes_on = passes_on(x, i);
 	effect = i->op == PUMICE_USC_OP_FIRST_WHERE_TRUE ? s->lanes & -s->lanes : s->lanes;
 	moved = check_control(x, i, s);
-	first = moved;
+	most = lanes_of(moved);
 	for (enum usc_place place = USC_SRC0; place < USC_PLACES; place++) {
 		without[place] = source_lanes(x, i, place);
 		if (!s->passes_on)
 			use(x, s, i->scalars >> place & 1 && !i->masked ? without[place] :
 									   without[place] & effect);
-		else if (without[place] && !first++)
+		else if (lanes_of(without[place]) > most)
 			s->origin = x->usc->unset->origin;
+		/* The program may not use the lanes that another source lacks. */
+		most = max_u32(most, lanes_of(without[place]));
 	}
 	if (s->passes_on)
 		s->without = result_lanes(x, i, without) | moved;

@@ -147,6 +147,8 @@ void usc_reset(struct usc *usc)
 	for (u32 n = 0; n < PUMICE_WAVE_MASTER_COUNT; n++)
 		atomic_store_explicit(&usc->tag_reads[n], 0, memory_order_relaxed);
 	rtu_reset(usc->rtu);
+	for (u32 n = 0; usc->late && n < USC_WAVES; n++)
+		usc_late_wave_drop(usc->late, n);
 	memset(usc->task, 0, sizeof(usc->task));
 	for (u32 g = 0; g < PUMICE_USC_TASKS; g++)
 		usc->group[g] = (struct usc_group){ .state = USC_GROUP_FREE };
@@ -319,12 +321,24 @@ void usc_report_ended(struct usc *usc)
 	usc->config.ops->groups_done(usc->config.opaque, usc->config.number, ended);
 }
 
+/* Drop late data of waves that have not ended. Others may have the numbers of those that have. */
+static void drop_late(struct usc *usc, const struct usc_run *run)
+{
+	u32 w;
+
+	for (w = 0; usc->late && w < run->waves; w++)
+		if (!(run->ended >> w & 1))
+			usc_late_wave_drop(usc->late, run->wave[w]);
+}
+
 void usc_group_finish(struct usc *usc, unsigned int group)
 {
 	struct usc_group *g = &usc->group[group];
 
-	if (usc->running >> group & 1)	/* an aborted group may not have begun */
+	if (usc->running >> group & 1) {	/* an aborted group may not have begun */
 		usc_turns_end(usc, group);
+		drop_late(usc, &usc->run[group]);
+	}
 	usc->running &= ~(1ull << group);
 	if (!usc->running)
 		usc_busy_end(usc);	/* before the end of the last group is reported */

@@ -14,6 +14,7 @@
 #include "exec.h"
 #include "faults.h"
 #include "late_code.h"
+#include "late_state.h"
 
 #define LENGTH(array)	(sizeof(array) / sizeof((array)[0]))
 #define AT		256u	/* destination: byte in the data */
@@ -523,9 +524,82 @@ static void stores_of_a_group_that_faults_are_dropped(void **state)
 	}
 }
 
+/* Each load is compared with all lanes of all stores, none of which has its bytes. */
+static void steps_are_charged_for_loads_that_are_compared(void **state)
+{
+	const struct fx_group group = { .tasks = 1, .instances = { GROUP },
+					.limits = late_limits };
+	struct fixture *fx = fixture_of(USC_LATE_POISON);
+	struct usc_program *program;
+	struct code c;
+	u64 before, most = 0;
+	bool more = true;
+
+	(void)state;
+	begin(&c);
+	add(&c, INSN(SHL, .dst = R(1), .src0 = K(SID), .src1 = IMM, .imm = 6));
+	add(&c, SET(12, VALUE));
+	for (u32 n = 0; n < 48; n++)
+		add(&c, WIDE(GLOBAL_STORE32, .disp = AT));
+	for (u32 n = 0; n < 16; n++) {
+		add(&c, INSN(GLOBAL_LOAD32, .sig0 = 4, .dst = R(9), .mask = ALWAYS,
+			     .src2 = SH(0), .src0 = R(1), .disp = AT + 4));
+		add(&c, WAIT(4));
+	}
+	program = program_of(fx, &c, &late_limits);
+	fx_fill(fx, 0, &group, program);
+	fx_set_base(fx, 0, FX_DATA);
+	usc_group_start(fx->usc, 0);
+	while (more) {
+		before = fx->usc->late->compared;
+		more = usc_step(fx->usc, 512, NULL);
+		if (fx->usc->late->compared - before > most)
+			most = fx->usc->late->compared - before;
+	}
+	assert_int_equal(fx->faults, 0);
+	assert_int_equal(fx->done[0], 1);
+	assert_true(fx->usc->late->compared >= 16u * 48 * 32 * 31);
+	assert_true(most < 4u * 48 * 32 * 33);
+	fx_put(fx, program);
+	fx_destroy(fx);
+}
+
+/* Other waves may not have their numbers for a long time. */
+static void records_are_freed_with_their_group(void **state)
+{
+	const struct fx_group group = { .tasks = 1, .instances = { GROUP },
+					.limits = late_limits };
+	struct fixture *fx = fixture_of(USC_LATE_POISON);
+	struct usc_program *program;
+	struct code c;
+
+	(void)state;
+	begin_store(&c);
+	add(&c, STORE);
+	add(&c, LOAD(9, 4));
+	run(fx, &c, GROUP);
+	assert_late_load(fx, &c, AT);
+	assert_int_equal(fx->usc->late->stores, 0);
+	begin_store(&c);
+	add(&c, STORE);
+	add_fillers(&c, 32);
+	program = program_of(fx, &c, &late_limits);
+	fx_fill(fx, 0, &group, program);
+	fx_set_base(fx, 0, FX_DATA);
+	usc_group_start(fx->usc, 0);
+	while (!fx->usc->late->stores)
+		assert_true(usc_step(fx->usc, 1, NULL));
+	usc_reset(fx->usc);
+	assert_int_equal(fx->usc->late->stores, 0);
+	fx_put(fx, program);
+	fx_destroy(fx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(records_are_freed_with_their_group),
+		cmocka_unit_test(steps_are_charged_for_loads_that_are_compared),
 		cmocka_unit_test(stores_are_complete_when_their_signal_is_done),
 		cmocka_unit_test(early_stores_are_complete_at_issue),
 		cmocka_unit_test(programs_that_wait_store_the_same),

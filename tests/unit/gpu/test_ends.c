@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Mode strict: bytes that are not in memory when the firmware sleeps, by starts, ends and switches
+ * of all data masters. A compute job stores by the caches and nothing cleans them; the proxy sleeps
+ * after each access to a register.
+ */
+#include <string.h>
+
+#include "../../../qemu-device/gpu/gpu.h"
+#include "job.h"
+
+#define OTHER	(JOB_CTX + 1)
+#define SAVE	0x20000ull	/* in context 0: the state of a job that is switched out */
+#define TRANSFER 2048u	/* the stream of the TDM, in the page of that of the CDM */
+#define TAG	0x500000007ull
+
+static const struct job stores = { .program = JOB_NUMBER, .group = 32, .groups = 1 };
+static const struct job endless = { .program = JOB_TOUCH, .group = 32, .groups = 1 };
+static u32 *data;
+static char text[STRICT_TEXT_BYTES];	/* of the finding */
+
+static struct fixture *create(void)
+{
+	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 1, .manual_clock = true });
+
+	data = job_map(fx);
+	fx_boot_proxy(fx);
+	assert_int_equal(pumice_gpu_set_mode(fx->gpu, "strict"), 0);
+	dropped_set(&fx->gpu->dropped, false);	/* the proxy reads no status */
+	return fx;
+}
+
+/* Run a compute job, whose end the firmware does not handle. */
+static void store(struct fixture *fx)
+{
+	assert_int_equal(job_run(fx, &stores), PUMICE_IC_PENDING__CDM_DONE__MASK);
+}
+
+/* Run a job of the TDM without work in the context, whose end the firmware does not handle. */
+static void transfer(struct fixture *fx)
+{
+	pumice_tdm_halt_pack(job_stream(fx) + TRANSFER / 4, &(struct pumice_tdm_halt){ 0 });
+	fx_fw_write64(fx, PUMICE_TDM_STREAM_BASE, JOB_STREAM + TRANSFER);
+	fx_fw_write(fx, PUMICE_TDM_MMU_CTX, JOB_CTX);
+	fx_fw_write(fx, PUMICE_TDM_CTRL, PUMICE_TDM_CTRL__START__MASK);
+	fx_fw_wait(fx, PUMICE_IC_PENDING__TDM_DONE__MASK);
+}
+
+/* Run a job of the PDM that faults, since it has no scene, and handle its end. */
+static void render(struct fixture *fx, u32 partial)
+{
+	fx_fw_write64(fx, PUMICE_PDM_STREAM_BASE, JOB_DATA);
+	fx_fw_write(fx, PUMICE_PDM_MMU_CTX, JOB_CTX);
+	fx_fw_write64(fx, PUMICE_PDM_TAG, TAG);
+	fx_fw_write(fx, PUMICE_PDM_CTRL, PUMICE_PDM_CTRL__START__MASK | partial);
+	fx_fw_wait(fx, PUMICE_IC_PENDING__PDM_FAULT__MASK);
+	fx_fw_read(fx, PUMICE_PDM_STATUS);
+}
+
+/* Let the firmware sleep. Assert that there is no finding, or one of the data with the words. */
+static void assert_unflushed(struct fixture *fx, const char *words)
+{
+	struct strict_finding f;
+	u32 count;
+
+	fx_drain(fx);
+	count = strict_count(&fx->gpu->strict);
+	if (count) {
+		assert_true(strict_get(&fx->gpu->strict, 0, &f));
+		strict_describe(&f, text);
+		print_message("%s\n", text);
+	}
+	assert_int_equal(count, words != NULL);
+	if (!words)
+		return;
+	assert_int_equal(f.kind, PUMICE_FINDING_UNFLUSHED_WRITE);
+	assert_int_equal(f.addr, JOB_DATA);
+	assert_int_equal(f.ctx, JOB_CTX);
+	assert_non_null(strstr(text, words));
+}
+
+static void end_of_a_render_is_one_of_its_job(void **state)
+{
+	struct fixture *fx = create();
+
+	(void)state;
+	store(fx);
+	render(fx, 0);
+	assert_unflushed(fx, "\"master\":\"pdm\",\"job_context\":7,\"job\":5,");
+	fx_destroy(fx);
+}
+
+static void end_of_a_partial_render_is_not_one_of_a_job(void **state)
+{
+	struct fixture *fx = create();
+
+	(void)state;
+	store(fx);
+	render(fx, PUMICE_PDM_CTRL__PARTIAL__MASK);
+	assert_unflushed(fx, NULL);
+	fx_destroy(fx);
+}
+
+/* Its slots may have tasks of jobs that run. */
+static void end_of_a_transfer_names_no_job(void **state)
+{
+	struct fixture *fx = create();
+
+	(void)state;
+	fx_fw_write64(fx, PUMICE_CDM_TAG, TAG);
+	store(fx);
+	transfer(fx);
+	fx_fw_read(fx, PUMICE_TDM_STATUS);
+	assert_unflushed(fx, "\"wave\":0");
+	assert_null(strstr(text, "\"job\":"));
+	fx_destroy(fx);
+}
+
+/* The firmware may prepare the next job in them. */
+static void registers_that_change_after_a_start_are_of_the_next_job(void **state)
+{
+	struct fixture *fx = create();
+
+	(void)state;
+	fx_fw_write64(fx, PUMICE_CDM_TAG, TAG);
+	job_start(fx, &endless);
+	fx_wait_word(fx, data, 1);
+	fx_fw_write64(fx, PUMICE_CDM_TAG, 1);
+	fx_fw_write(fx, PUMICE_CDM_MMU_CTX, OTHER);
+	fx_fw_write(fx, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__ABORT__MASK);
+	fx_fw_wait(fx, PUMICE_IC_PENDING__CDM_ABORTED__MASK);
+	fx_fw_read(fx, PUMICE_CDM_STATUS);
+	assert_unflushed(fx, "\"master\":\"cdm\",\"job_context\":7,\"job\":5,");
+	fx_destroy(fx);
+}
+
+/* Begin a compute job, which is busy without progress, in a context. */
+static void hang(struct fixture *fx, u32 ctx)
+{
+	assert_int_equal(pumice_gpu_inject(fx->gpu, "unit-hang,where=cdm"), 0);
+	fx_fw_write(fx, PUMICE_CDM_MMU_CTX, ctx);
+	fx_fw_write(fx, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__START__MASK);
+}
+
+static void job_runs_in_the_context_of_its_start(void **state)
+{
+	struct fixture *fx = create();
+
+	(void)state;
+	store(fx);
+	hang(fx, JOB_CTX);
+	fx_fw_write(fx, PUMICE_CDM_MMU_CTX, OTHER);
+	transfer(fx);
+	fx_fw_read(fx, PUMICE_TDM_STATUS);
+	assert_unflushed(fx, NULL);
+	fx_destroy(fx);
+}
+
+static void start_that_is_refused_begins_no_job(void **state)
+{
+	struct fixture *fx = create();
+
+	(void)state;
+	store(fx);
+	hang(fx, OTHER);
+	transfer(fx);
+	fx_fw_write(fx, PUMICE_CDM_MMU_CTX, JOB_CTX);
+	fx_fw_write(fx, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__START__MASK);
+	fx_fw_read(fx, PUMICE_TDM_STATUS);
+	assert_unflushed(fx, "\"wave\":0");
+	fx_destroy(fx);
+}
+
+static void reset_drops_the_bytes(void **state)
+{
+	struct fixture *fx = create();
+
+	(void)state;
+	store(fx);
+	pumice_gpu_reset(fx->gpu);
+	fx_setup_mmu(fx);
+	fx_boot_proxy(fx);
+	fx_fw_write64(fx, PUMICE_MMU_CTX(JOB_CTX), testmem_ctx_reg(fx->tm, JOB_CTX));
+	transfer(fx);
+	fx_fw_read(fx, PUMICE_TDM_STATUS);
+	assert_unflushed(fx, NULL);
+	fx_destroy(fx);
+}
+
+/* Start work-groups, of which one runs at a time. USCs stop until the clock advances. */
+static void start_slow_groups(struct fixture *fx)
+{
+	struct pumice_cdm_state state = job_state(stores.group);
+	u32 *at = job_stream(fx);
+
+	testmem_map(fx->tm, 0, SAVE, 4096, PUMICE_PAGE_SIZE_4K, TESTMEM_NX);
+	fx_fw_write64(fx, PUMICE_CDM_SAVE_BASE, SAVE);
+	job_write_programs(fx, stores.program);
+	state.local_bytes = 65536;
+	pumice_cdm_state_pack(at, &state);
+	at += PUMICE_CDM_STATE_WORDS;
+	pumice_cdm_launch_pack(at, &(struct pumice_cdm_launch){ .groups_x = 20, .groups_y = 1,
+								.groups_z = 1 });
+	pumice_cdm_halt_pack(at + PUMICE_CDM_LAUNCH_WORDS, &(struct pumice_cdm_halt){ 0 });
+	assert_int_equal(pumice_gpu_inject(fx->gpu, "slow-memory,where=usc,us=1000"), 0);
+	job_control(fx, PUMICE_CDM_CTRL__START__MASK);
+}
+
+static void compute_job_that_is_switched_out_has_not_ended(void **state)
+{
+	struct fixture *fx = create();
+
+	(void)state;
+	start_slow_groups(fx);
+	/* Both ends are handled after the switch. */
+	transfer(fx);
+	fx_fw_write(fx, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__SWITCH_OUT__MASK);
+	assert_int_equal(data[0], 0);
+	fx->clock += 2000000;
+	assert_int_equal(fx_fw_wait(fx, JOB_EVENTS), PUMICE_IC_PENDING__CDM_SWITCHED__MASK);
+	assert_int_equal(data[0], 1);
+	fx_fw_read(fx, PUMICE_TDM_STATUS);
+	fx_fw_read(fx, PUMICE_CDM_STATUS);
+	assert_unflushed(fx, NULL);
+	fx_destroy(fx);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(end_of_a_render_is_one_of_its_job),
+		cmocka_unit_test(end_of_a_partial_render_is_not_one_of_a_job),
+		cmocka_unit_test(end_of_a_transfer_names_no_job),
+		cmocka_unit_test(registers_that_change_after_a_start_are_of_the_next_job),
+		cmocka_unit_test(job_runs_in_the_context_of_its_start),
+		cmocka_unit_test(start_that_is_refused_begins_no_job),
+		cmocka_unit_test(reset_drops_the_bytes),
+		cmocka_unit_test(compute_job_that_is_switched_out_has_not_ended),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
