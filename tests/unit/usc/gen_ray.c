@@ -17,8 +17,8 @@ static void emit_number(struct gen *g, u32 reg, const u32 *numbers, u32 count)
 }
 
 /*
- * A query for any hit may have each of several. So its ray reaches one triangle at most: that of the
- * square at z = 5 on one side of its diagonal.
+ * A query for any hit may have each of several. So its ray reaches one triangle at most: one of the
+ * square at z = 5, on one side of its diagonal.
  */
 void gen_ray(struct gen *g)
 {
