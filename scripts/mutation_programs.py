@@ -18,7 +18,8 @@ import sources
 
 TEST = re.compile(r"^\s*test\(\s*'([^']*)'\s*(\+\s*\w+)?", re.M)
 PLACE = re.compile(r"@\d@")
-C_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+# A literal may contain the begin of a comment: it is kept, as group 1.
+C_COMMENT = re.compile(r"""("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+')|//[^\n]*|/\*.*?\*/""", re.S)
 SCRIPT_COMMENT = re.compile(r"#[^\n]*")
 # Sources that contain the names of cases, and their comments.
 COMMENTS = {".c": C_COMMENT, ".h": C_COMMENT, ".py": SCRIPT_COMMENT, ".sh": SCRIPT_COMMENT}
@@ -33,7 +34,8 @@ def words(text):
 
 def words_of_source(path):
     """Return the words of a source outside of its comments."""
-    return words(COMMENTS[path.suffix].sub(" ", path.read_text(encoding="utf-8")))
+    return words(COMMENTS[path.suffix].sub(lambda found: found[1] if found.lastindex else " ",
+                                           path.read_text(encoding="utf-8")))
 
 
 def own_sources(program, paths):

@@ -11,7 +11,7 @@
  * and runs are not deterministic.
  *
  * The files of this program are compiled without ThreadSanitizer, since the guest is
- * another machine: only the device is instrumented.
+ * another machine: only the device is instrumented, and libraries of tests (oracle.c, testmem.c).
  */
 #include <pthread.h>
 #include <sched.h>

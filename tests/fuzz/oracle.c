@@ -2,10 +2,11 @@
 /*
  * Limits of the cost of an input to the host: see oracle.h.
  *
- * Work is counted, not timed, so that an input costs the same on each machine: a thread counts
- * the basic blocks of the GPU that it executes (the compiler calls __sanitizer_cov_trace_pc() at
- * each), and blocks for bytes that it copies, fills, compares and allocates. Other builds, of a
- * GPU that is not compiled in this way, count no work and check memory only.
+ * Work is counted, not timed, so that the speed and load of a machine have no influence: a thread
+ * counts the basic blocks of the GPU that it executes (the compiler calls
+ * __sanitizer_cov_trace_pc() at each), and blocks for bytes that it copies, fills, compares and
+ * allocates. Other builds, of a GPU that is not compiled in this way, count no work and check
+ * memory only.
  *
  * With threads a unit waits for others in loops, so that counts differ: work is a finding only
  * if the input exceeds the limit in each of TRIES runs. Memory is counted in one run.
@@ -15,8 +16,9 @@
  * for which park, reset and changes of the memory map wait. Each step continues
  * where the last one ended, so the pieces of a long command are measured one by one.
  *
- * Limits: allocations inside the C library are not counted, and with threads the
- * measurements of one input are those of all threads together.
+ * Limits: allocations inside the C library are not counted, nor the work of the decoder (hw/) and
+ * of copies that the compiler inlines; compilers, and vector levels of hosts, differ in their
+ * blocks; with threads the measurements of one input are those of all threads together.
  */
 #include "oracle.h"
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Limits of the cost of an input to the host: memory, time with a lock held, time until a unit
- * notices that it is to stop. Linked into a target (oracle_dep in meson.build), this
- * measures every GPU that the target creates; the target need not call anything.
+ * Limits of the cost of an input to the host: memory, work with a lock held, work until a unit
+ * notices that it is to stop, work of a step. Linked into a target (oracle_dep in meson.build),
+ * this measures every GPU that the target creates; the target need not call anything.
  *
  * The functions that it measures are replaced by the linker (--wrap), in the calls
- * from one object file to another: allocation, pthread_mutex_lock() and _unlock(),
- * workers_create(), pumice_gpu_create() and _destroy(), LLVMFuzzerTestOneInput().
+ * from one object file to another: allocation, memcpy(), memmove(), memset(), memcmp(),
+ * pthread_mutex_lock(), _trylock() and _unlock(), workers_create(), pumice_gpu_create() and
+ * _destroy(), LLVMFuzzerTestOneInput().
  */
 #ifndef PUMICE_FUZZ_ORACLE_H
 #define PUMICE_FUZZ_ORACLE_H

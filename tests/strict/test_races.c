@@ -352,23 +352,28 @@ static void old_work_groups_and_jobs_are_forgotten(void **state)
 	assert_false(store(wave(compute_group(), 0), 16, 4));
 }
 
+static const u8 *block_of_a_bucket(u64 n)
+{
+	return (const u8 *)(uintptr_t)((n << 14 | n) * BLOCK_BYTES);
+}
+
 /* Addresses of one bucket of the shadow, which a program can choose: each takes some steps. */
 static void blocks_of_one_bucket_are_few(void **state)
 {
 	const u32 blocks = 4096, chain = 16;
 	struct race_access a = wave(compute_group(), 0), b = wave(compute_group(), 0);
-	const u8 *last = NULL;
+	u64 n;
 
 	(void)state;
 	a.write = b.write = true;
-	for (u64 n = 1; n <= blocks; n++) {
-		last = (const u8 *)(uintptr_t)((n << 14 | n) * BLOCK_BYTES);
-		assert_false(race_access(race, &a, last, BLOCK_BYTES, &other));
-	}
+	for (n = 1; n <= blocks; n++)
+		assert_false(race_access(race, &a, block_of_a_bucket(n), BLOCK_BYTES, &other));
 	assert_true(race_compared(race) <= blocks * chain);
 	assert_true(race_compared(race) > blocks * (chain - 1));
-	/* The last ones are kept. */
-	assert_true(race_access(race, &b, last + 4, 4, &other));
+	/* The last ones are kept; the one before them is replaced by this access to it. */
+	for (n = blocks - chain + 1; n <= blocks; n++)
+		assert_true(race_access(race, &b, block_of_a_bucket(n) + 4, 4, &other));
+	assert_false(race_access(race, &b, block_of_a_bucket(blocks - chain) + 4, 4, &other));
 }
 
 int main(void)

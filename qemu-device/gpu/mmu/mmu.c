@@ -785,8 +785,12 @@ void mmu_set_stale(struct mmu *mmu, void (*stale)(void *opaque, const struct mmu
 
 void mmu_job_begins(struct mmu *mmu, unsigned int ctx)
 {
-	if (mmu->stale)
-		atomic_fetch_add_explicit(&mmu->jobs[ctx], 1, memory_order_relaxed);
+	if (!mmu->stale)
+		return;
+	atomic_fetch_add_explicit(&mmu->jobs[ctx], 1, memory_order_relaxed);
+	/* Context 0 has no jobs: its memory is used for those of all others. */
+	if (ctx)
+		atomic_fetch_add_explicit(&mmu->jobs[0], 1, memory_order_relaxed);
 }
 
 void mmu_invalidate_all(struct mmu *mmu)

@@ -309,8 +309,8 @@ static void clean_or_drop(struct lines *lines, struct line *line, bool drop)
 
 /*
  * Clean lines of a context with bytes of a range, or drop them. Those of the range are looked up,
- * or those of the context, whichever are fewer: lines that are visited are mostly removed. Lock
- * held.
+ * or those of the context, whichever are fewer: at most LINES_SETS * LINES_WAYS, also if none of
+ * the range has a line. Lock held.
  */
 static void sweep(struct lines *lines, unsigned int ctx, u64 first, u64 last, bool drop)
 {

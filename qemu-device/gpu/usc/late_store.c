@@ -268,7 +268,10 @@ static bool check_record(struct exec *x, const struct usc_insn *i, const struct 
 	return true;
 }
 
-/* The same with all records that it has to come after. */
+/*
+ * The same with all records that it has to come after. A wave that has ended has none, and
+ * another group may have its number.
+ */
 static bool check_records(struct exec *x, const struct usc_insn *i, const struct loaded *l)
 {
 	const struct usc_run *run = &x->usc->run[late_task_of(x)->group];
@@ -277,6 +280,8 @@ static bool check_records(struct exec *x, const struct usc_insn *i, const struct
 	for (u32 w = 0; w < run->waves; w++) {
 		const struct late_wave *wave = &x->usc->late->wave[run->wave[w]];
 
+		if (run->ended >> w & 1)
+			continue;
 		for (const struct late_store_record *s = wave->stores; s; s = s->next) {
 			if (wave != own && !l->group && own->meetings <= s->meetings)
 				break;	/* nor has it met the wave after a later store */
@@ -293,12 +298,12 @@ static bool check_records(struct exec *x, const struct usc_insn *i, const struct
  */
 static bool check_loaded(struct exec *x, const struct usc_insn *i, const struct loaded *l)
 {
-	const u64 before = x->usc->late->compared;
+	const u64 before = x->usc->late->compared / LATE_COMPARED;
 	const bool right = check_records(x, i, l);
-	const u64 compared = x->usc->late->compared - before;
+	const u64 charge = x->usc->late->compared / LATE_COMPARED - before;
 
-	x->slow += (u32)(compared / LATE_COMPARED);
-	if (right && compared >= LATE_COMPARED)
+	x->slow += (u32)charge;
+	if (right && charge)
 		exec_pause(x);
 	return right;
 }

@@ -238,6 +238,24 @@ static void jobs_of_other_contexts_do_not_begin_one_of_this(void **state)
 	fx_destroy(fx);
 }
 
+/* Its memory is used for jobs of all others: free lists, contexts' buffers. */
+static void jobs_of_all_contexts_use_context_0(void **state)
+{
+	struct fixture *fx;
+	struct record r;
+
+	(void)state;
+	fx = strict(&r, NULL);
+	testmem_map(fx->tm, 0, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	assert_non_null(fx_translate(fx, 0, VA, READ));
+	testmem_map(fx->tm, 0, VA, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	mmu_job_begins(&fx->mmu, CTX);
+	fx_translate(fx, 0, VA, READ);
+	assert_int_equal(r.count, 1);
+	assert_int_equal(r.last.ctx, 0);
+	fx_destroy(fx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -249,6 +267,7 @@ int main(void)
 		cmocka_unit_test(use_of_an_entry_lost_by_the_first_level_is_not_reported_again),
 		cmocka_unit_test(use_of_a_large_page_is_reported_once),
 		cmocka_unit_test(jobs_of_other_contexts_do_not_begin_one_of_this),
+		cmocka_unit_test(jobs_of_all_contexts_use_context_0),
 		cmocka_unit_test(use_that_was_found_before_the_access_is_not_reported_again),
 	};
 

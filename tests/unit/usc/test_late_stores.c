@@ -525,7 +525,7 @@ static void stores_of_a_group_that_faults_are_dropped(void **state)
 }
 
 /* Each load is compared with all lanes of all stores, none of which has its bytes. */
-static void steps_are_charged_for_loads_that_are_compared(void **state)
+static void check_charge(u32 stores, u32 loads)
 {
 	const struct fx_group group = { .tasks = 1, .instances = { GROUP },
 					.limits = late_limits };
@@ -535,13 +535,12 @@ static void steps_are_charged_for_loads_that_are_compared(void **state)
 	u64 before, most = 0;
 	bool more = true;
 
-	(void)state;
 	begin(&c);
 	add(&c, INSN(SHL, .dst = R(1), .src0 = K(SID), .src1 = IMM, .imm = 6));
 	add(&c, SET(12, VALUE));
-	for (u32 n = 0; n < 48; n++)
+	for (u32 n = 0; n < stores; n++)
 		add(&c, WIDE(GLOBAL_STORE32, .disp = AT));
-	for (u32 n = 0; n < 16; n++) {
+	for (u32 n = 0; n < loads; n++) {
 		add(&c, INSN(GLOBAL_LOAD32, .sig0 = 4, .dst = R(9), .mask = ALWAYS,
 			     .src2 = SH(0), .src0 = R(1), .disp = AT + 4));
 		add(&c, WAIT(4));
@@ -558,9 +557,86 @@ static void steps_are_charged_for_loads_that_are_compared(void **state)
 	}
 	assert_int_equal(fx->faults, 0);
 	assert_int_equal(fx->done[0], 1);
-	assert_true(fx->usc->late->compared >= 16u * 48 * 32 * 31);
+	assert_true(fx->usc->late->compared >= loads * stores * 32 * 31);
 	assert_true(most < 4u * 48 * 32 * 33);
 	fx_put(fx, program);
+	fx_destroy(fx);
+}
+
+static void steps_are_charged_for_loads_that_are_compared(void **state)
+{
+	(void)state;
+	check_charge(48, 16);
+}
+
+/* Each of them with less than a unit of the charge. */
+static void steps_are_charged_for_many_loads_with_few_stores(void **state)
+{
+	(void)state;
+	check_charge(7, 40);
+}
+
+/* A group of two tasks; a task waits while another group, of another MMU context, has the wave. */
+static struct usc_program *two_tasks(struct fixture *fx)
+{
+	struct code c;
+
+	begin(&c);
+	add(&c, INSN(BARRIER));
+	add(&c, INSN(MOV, .form = SCALAR_FORM, .dst = R_ELEM(6),
+		     .src0 = usc_operand(PUMICE_USC_BANK_SR, PUMICE_USC_SR_WAVE_IN_GROUP, true)));
+	add(&c, INSN(BRZ, .target = c.insns + 43, .src0 = R_ELEM(6)));
+	for (u32 n = 0; n < 20; n++) {
+		add(&c, INSN(GLOBAL_LOAD32, .sig0 = 5, .dst = R(10), .mask = ALWAYS, .src2 = SH(0),
+			     .src0 = R(0), .disp = 2048));
+		add(&c, WAIT(5));
+	}
+	add(&c, LOAD(9, 4));
+	add(&c, WAIT(4));
+	return program_of(fx, &c, &late_limits);
+}
+
+static struct usc_program *store_without_a_wait(struct fixture *fx)
+{
+	struct code c;
+
+	begin(&c);
+	add(&c, SET(12, VALUE));
+	add(&c, STORE);
+	for (u32 n = 0; n < 40; n++) {
+		add(&c, INSN(GLOBAL_LOAD32, .sig0 = 5, .dst = R(10), .mask = ALWAYS, .src2 = SH(0),
+			     .src0 = R(0), .disp = 2048));
+		add(&c, WAIT(5));
+	}
+	return program_of(fx, &c, &late_limits);
+}
+
+static void stores_of_a_group_in_the_place_of_an_ended_wave_are_not_compared(void **state)
+{
+	const struct fx_group first = { .tasks = 2, .instances = { GROUP, GROUP },
+					.limits = late_limits };
+	const struct fx_group second = { .tasks = 1, .instances = { GROUP },
+					 .limits = late_limits };
+	struct fixture *fx = fixture_of(USC_LATE_POISON);
+	struct usc_program *program[2] = { two_tasks(fx), store_without_a_wait(fx) };
+
+	(void)state;
+	testmem_map(fx->mem, FX_CTX + 1, FX_DATA, 4096, PUMICE_PAGE_SIZE_4K, 0);
+	fx_fill(fx, 0, &first, program[0]);
+	fx_set_base(fx, 1, FX_DATA);
+	usc_group_start(fx->usc, 0);
+	while (!fx->tasks_done)
+		assert_true(usc_step(fx->usc, 1, NULL));
+	assert_int_equal(fx->task_done[0], 0);
+	fx->next_slot = 0;
+	fx_fill(fx, 1, &second, program[1]);
+	usc_group(fx->usc, 1)->ctx = FX_CTX + 1;
+	fx_set_base(fx, 0, FX_DATA);
+	usc_group_start(fx->usc, 1);
+	fx_run(fx, 1u << 20);
+	assert_int_equal(fx->faults, 0);
+	fx_put(fx, program[0]);
+	fx_put(fx, program[1]);
 	fx_destroy(fx);
 }
 
@@ -600,6 +676,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records_are_freed_with_their_group),
 		cmocka_unit_test(steps_are_charged_for_loads_that_are_compared),
+		cmocka_unit_test(steps_are_charged_for_many_loads_with_few_stores),
+		cmocka_unit_test(stores_of_a_group_in_the_place_of_an_ended_wave_are_not_compared),
 		cmocka_unit_test(stores_are_complete_when_their_signal_is_done),
 		cmocka_unit_test(early_stores_are_complete_at_issue),
 		cmocka_unit_test(programs_that_wait_store_the_same),
