@@ -61,7 +61,8 @@ class Presets(unittest.TestCase):
             text = (TOP / f"Documentation/{name}.rst").read_text(encoding="utf-8")
             self.assertRegex(" ".join(text.split()), rf"most {programs} MiB|{programs} MiB at most")
         watch = int(re.search(r"(\d+) bytes for each byte of local memory", page)[1])
-        self.assertIn(f"USC, {watch * int(size['local'])} KiB with the default preset", page)
+        self.assertIn(f"by KiB at the first access, {watch * int(size['local'])} KiB with the default "
+                      "preset;", page)
 
     def test_pages_have_the_room_of_the_fifos_of_tiles(self):
         room = {sizes[COLUMNS.index("tiles") - 2] for sizes in of_header().values()}
