@@ -296,6 +296,13 @@ static void on_end(int number, siginfo_t *info, void *context)
 		kill(child, number);
 }
 
+/* Set the actions that the tool had. */
+static void restore_ends(const struct sigaction *former)
+{
+	for (size_t n = 0; n < ENDS; n++)
+		sigaction(ends[n], &former[n], NULL);
+}
+
 /* Receive the signals, except those that the caller ignores; get the former actions. */
 static void receive_ends(struct sigaction *former)
 {
@@ -312,18 +319,19 @@ static void receive_ends(struct sigaction *former)
 /* Begin the command, with the actions and the mask of signals that the tool had. */
 static void begin(char **words, const struct sigaction *former, const sigset_t *mask)
 {
-	for (size_t n = 0; n < ENDS; n++)
-		sigaction(ends[n], &former[n], NULL);
+	restore_ends(former);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	execvp(words[0], words);
 	fprintf(stderr, NAME ": %s: %s\n", words[0], strerror(errno));
 	_exit(EXIT_NOT_RUN);
 }
 
-/* Begin the command; returns its id, or -1. Signals are blocked until the id is stored. */
-static pid_t start(char **words)
+/*
+ * Begin the command; returns its id, or -1, and the former actions. Signals are blocked until the
+ * id is stored.
+ */
+static pid_t start(char **words, struct sigaction *former)
 {
-	struct sigaction former[ENDS];
 	sigset_t blocked, mask;
 	pid_t pid;
 
@@ -343,6 +351,7 @@ static pid_t start(char **words)
 /* Run the command with findings to a file; returns its status as of waitpid(). */
 static int run(char **words, const char *file)
 {
+	struct sigaction former[ENDS];
 	siginfo_t info;
 	int status = 0;
 	pid_t pid;
@@ -350,9 +359,10 @@ static int run(char **words, const char *file)
 	setenv("PUMICE_MODE", "strict", 1);
 	setenv("PUMICE_FINDINGS", file, 1);
 	setenv("PUMICE_DEVICE", "inproc:threads=0", 0);
-	pid = start(words);
+	pid = start(words, former);
 	if (pid < 0) {
 		fprintf(stderr, NAME ": %s\n", strerror(errno));
+		restore_ends(former);
 		return EXIT_NOT_RUN << 8;
 	}
 	/* Its id is that of no other process until waitpid(). */
@@ -360,6 +370,8 @@ static int run(char **words, const char *file)
 		;
 	child = 0;
 	waitpid(pid, &status, 0);
+	/* From here on they end the tool: it may wait for a reader of the findings. */
+	restore_ends(former);
 	return status;
 }
 
@@ -377,7 +389,6 @@ static int status_of(int status, const char *word)
 	if (number == received) {
 		fflush(stdout);
 		setrlimit(RLIMIT_CORE, &none);	/* a core is of interest of the command only */
-		signal(number, SIG_DFL);
 		raise(number);
 	}
 	fprintf(stderr, NAME ": %s: ended by signal %d: %s\n", word, number, strsignal(number));
@@ -419,9 +430,9 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	status = run(argv + first, path);
+	unlink(path);	/* not left if a signal ends the tool */
 	print_findings(file, json, &results);
 	fclose(file);
-	unlink(path);
 	if (status != EXIT_NOT_RUN << 8)
 		checked = report_unchecked(&results);
 	status = status_of(status, argv[first]);
