@@ -296,34 +296,52 @@ static void on_end(int number, siginfo_t *info, void *context)
 		kill(child, number);
 }
 
-/* Receive the signals, except those that the caller ignores; get the former actions. */
-static void receive_ends(struct sigaction *former)
+/* The actions that the tool had at its start. */
+struct actions {
+	struct sigaction ends[ENDS], child;
+};
+
+static void restore_actions(const struct actions *former)
+{
+	for (size_t n = 0; n < ENDS; n++)
+		sigaction(ends[n], &former->ends[n], NULL);
+	sigaction(SIGCHLD, &former->child, NULL);
+}
+
+/*
+ * Receive the signals, except those that the caller ignores; get the former actions. If the caller
+ * ignores the end of processes, the command would end without a status.
+ */
+static void set_actions(struct actions *former)
 {
 	const struct sigaction receive = { .sa_sigaction = on_end,
 					   .sa_flags = SA_SIGINFO | SA_RESTART };
+	const struct sigaction none = { .sa_handler = SIG_DFL };
 
 	for (size_t n = 0; n < ENDS; n++) {
-		sigaction(ends[n], NULL, &former[n]);
-		if (former[n].sa_handler != SIG_IGN)
+		sigaction(ends[n], NULL, &former->ends[n]);
+		if (former->ends[n].sa_handler != SIG_IGN)
 			sigaction(ends[n], &receive, NULL);
 	}
+	sigaction(SIGCHLD, &none, &former->child);
 }
 
 /* Begin the command, with the actions and the mask of signals that the tool had. */
-static void begin(char **words, const struct sigaction *former, const sigset_t *mask)
+static void begin(char **words, const struct actions *former, const sigset_t *mask)
 {
-	for (size_t n = 0; n < ENDS; n++)
-		sigaction(ends[n], &former[n], NULL);
+	restore_actions(former);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	execvp(words[0], words);
 	fprintf(stderr, NAME ": %s: %s\n", words[0], strerror(errno));
 	_exit(EXIT_NOT_RUN);
 }
 
-/* Begin the command; returns its id, or -1. Signals are blocked until the id is stored. */
-static pid_t start(char **words)
+/*
+ * Begin the command; returns its id, or -1, and the former actions. Signals are blocked until the
+ * id is stored.
+ */
+static pid_t start(char **words, struct actions *former)
 {
-	struct sigaction former[ENDS];
 	sigset_t blocked, mask;
 	pid_t pid;
 
@@ -331,7 +349,7 @@ static pid_t start(char **words)
 	for (size_t n = 0; n < ENDS; n++)
 		sigaddset(&blocked, ends[n]);
 	sigprocmask(SIG_BLOCK, &blocked, &mask);
-	receive_ends(former);
+	set_actions(former);
 	pid = fork();
 	if (!pid)
 		begin(words, former, &mask);
@@ -343,16 +361,18 @@ static pid_t start(char **words)
 /* Run the command with findings to a file; returns its status as of waitpid(). */
 static int run(char **words, const char *file)
 {
+	int status = EXIT_NOT_RUN << 8;	/* if it is lost */
+	struct actions former;
 	siginfo_t info;
-	int status = 0;
 	pid_t pid;
 
 	setenv("PUMICE_MODE", "strict", 1);
 	setenv("PUMICE_FINDINGS", file, 1);
 	setenv("PUMICE_DEVICE", "inproc:threads=0", 0);
-	pid = start(words);
+	pid = start(words, &former);
 	if (pid < 0) {
 		fprintf(stderr, NAME ": %s\n", strerror(errno));
+		restore_actions(&former);
 		return EXIT_NOT_RUN << 8;
 	}
 	/* Its id is that of no other process until waitpid(). */
@@ -360,6 +380,8 @@ static int run(char **words, const char *file)
 		;
 	child = 0;
 	waitpid(pid, &status, 0);
+	/* From here on they end the tool: it may wait for a reader of the findings. */
+	restore_actions(&former);
 	return status;
 }
 
@@ -377,7 +399,6 @@ static int status_of(int status, const char *word)
 	if (number == received) {
 		fflush(stdout);
 		setrlimit(RLIMIT_CORE, &none);	/* a core is of interest of the command only */
-		signal(number, SIG_DFL);
 		raise(number);
 	}
 	fprintf(stderr, NAME ": %s: ended by signal %d: %s\n", word, number, strsignal(number));
@@ -419,9 +440,9 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	status = run(argv + first, path);
+	unlink(path);	/* not left if a signal ends the tool */
 	print_findings(file, json, &results);
 	fclose(file);
-	unlink(path);
 	if (status != EXIT_NOT_RUN << 8)
 		checked = report_unchecked(&results);
 	status = status_of(status, argv[first]);

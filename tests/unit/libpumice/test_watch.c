@@ -184,12 +184,60 @@ static void the_other_queue_of_a_killed_context_is_killed(void **state)
 	pumice_device_close(dev);
 }
 
+/*
+ * Open a device with a render context that has no jobs, and of which the firmware has killed one
+ * queue; the test sets its state. Return: the context, after the library has noted that.
+ */
+static struct inproc_context *open_held(struct pumice_device **dev, struct pumice_vm **vm,
+					struct drawing *w)
+{
+	struct pumice_context_state state;
+	struct inproc_context *context;
+
+	assert_int_equal(pumice_device_open("inproc:cores=1,threads=0,ram=64,job-timeout-ms=0",
+					    dev, NULL, 0), 0);
+	assert_int_equal(pumice_vm_create(*dev, vm), 0);
+	open_drawing(w, *vm, pass_vertex, pass_fragment);
+	context = (struct inproc_context *)pumice_canvas_context(w->canvas);
+	__atomic_store_n(&context->shared->context.state, FWIF_CONTEXT_KILLED, __ATOMIC_RELEASE);
+	assert_int_equal(pumice_context_get_state(&context->base, &state), 0);
+	assert_true(state.flags & PUMICE_CONTEXT_GUILTY);
+	assert_true(context->other_lives);
+	return context;
+}
+
+static void close_held(struct pumice_device *dev, struct pumice_vm *vm, struct drawing *w)
+{
+	close_drawing(w);
+	pumice_vm_destroy(vm);
+	pumice_device_close(dev);
+}
+
+/*
+ * Its destruction kills it first, and frees its second queue before it leaves the list of contexts:
+ * a wait of another thread must not send to that queue.
+ */
+static void a_context_that_is_killed_has_no_other_queue_to_kill(void **state)
+{
+	struct inproc_context *context;
+	struct pumice_device *dev;
+	struct pumice_vm *vm;
+	struct drawing held;
+
+	(void)state;
+	context = open_held(&dev, &vm, &held);
+	assert_int_equal(pumice_context_kill(&context->base), 0);
+	assert_false(context->other_lives);
+	close_held(dev, vm, &held);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times_that_the_firmware_writes_do_not_count),
 		cmocka_unit_test(a_fragment_job_of_a_killed_geometry_job_is_cancelled),
 		cmocka_unit_test(the_other_queue_of_a_killed_context_is_killed),
+		cmocka_unit_test(a_context_that_is_killed_has_no_other_queue_to_kill),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -151,6 +151,46 @@ def a_command_that_handles_a_signal_keeps_its_status():
 
 
 @test
+def a_signal_after_the_command_ends_the_tool():
+    # More findings than a pipe has room for: the tool waits for the reader, which sends the signal
+    # when it has read one.
+    write("many.json", 1000 * ('{"finding":"' + 1000 * "x" + '"}\n'))
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        with subprocess.Popen([STRICT, "sh", "-c",
+                               'echo "$PUMICE_FINDINGS"; cat many.json >>"$PUMICE_FINDINGS"'],
+                              stdout=subprocess.PIPE, bufsize=0,
+                              preexec_fn=lambda number=number: signal.signal(number, signal.SIG_DFL)
+                              ) as tool:
+            path = tool.stdout.readline().decode().strip()
+            assert tool.stdout.read(1) == b"1", path
+            tool.send_signal(number)
+            tool.stdout.read()
+        assert tool.returncode == -number, tool.returncode
+        assert path.startswith("/tmp/pumice-strict-") and not os.path.exists(path), path
+
+
+def run_with_ended_processes_ignored(*args):
+    """Run the tool as the child of a process that ignores SIGCHLD."""
+    return subprocess.run([STRICT, *args], capture_output=True, text=True, timeout=120, check=False,
+                          preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+
+
+@test
+def a_command_of_a_caller_that_ignores_ended_processes_keeps_its_status():
+    done = run_with_ended_processes_ignored("sh", "-c", "exit 7")
+    assert done.returncode == 7, done
+
+
+@test
+def a_command_has_the_signals_that_its_caller_ignores():
+    done = run_with_ended_processes_ignored("grep", "SigIgn", "/proc/self/status")
+    ignored = int(done.stdout.split()[1], 16)
+    assert ignored >> signal.SIGCHLD - 1 & 1, done
+    for number in (signal.SIGHUP, signal.SIGTERM):
+        assert not ignored >> number - 1 & 1, done
+
+
+@test
 def the_other_side_of_a_barrier_is_printed():
     out = run_kernel(".group 64, 1, 1\n.local 4\nmov r1, [one], instance\nbrnz more, r1[0]\n"
                      "barrier\nend\nmore:\nbarrier\nend\n", status=3)

@@ -408,6 +408,7 @@ static int kill_jobs(struct inproc_device *d, struct inproc_context *c)
 	int err = 0, first;
 
 	c->dead = true;
+	c->other_lives = false;		/* its second queue may be freed before it */
 	/* Kill fragment jobs before their dependencies, so that none starts without a scene. */
 	if (c->second)
 		err = send_command(d, c->second, FWIF_KCCB_CONTEXT_KILL);
