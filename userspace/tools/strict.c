@@ -287,13 +287,19 @@ static const int ends[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
 static volatile sig_atomic_t received;	/* the last one of these, or 0 */
 static volatile pid_t child;		/* the command, while it is a process; or 0 */
 
-/* Those of a terminal are sent to all processes of its foreground group, others to one. */
+/*
+ * Those of a terminal are sent to all processes of its foreground group. Others are passed on: that
+ * a process has sent one to the whole group cannot be detected, so the command receives it twice.
+ */
 static void on_end(int number, siginfo_t *info, void *context)
 {
+	const int err = errno;	/* of the interrupted code */
+
 	(void)context;
 	received = number;
 	if (info->si_code <= 0 && child > 0)
 		kill(child, number);
+	errno = err;
 }
 
 /* The actions that the tool had at its start. */

@@ -231,6 +231,36 @@ static void a_context_that_is_killed_has_no_other_queue_to_kill(void **state)
 	close_held(dev, vm, &held);
 }
 
+/* The second entry from here is held, as by a call of another thread: there is room for one. */
+static void a_wait_looks_again_for_room_to_kill(void **state)
+{
+	struct inproc_context *context;
+	struct inproc_device *device;
+	struct pumice_device *dev;
+	struct pumice_vm *vm;
+	struct drawing held;
+	bool *second;
+
+	(void)state;
+	context = open_held(&dev, &vm, &held);
+	device = inproc_device(dev);
+	while (pumice_gpu_poll(device->gpu, MS) != UINT64_MAX)
+		;
+	pthread_mutex_lock(&device->lock);
+	event_process(device);
+	second = &device->kccb_held[(device->kccb_write + 1) % KCCB_COUNT];
+	*second = true;
+	watch_jobs(device);
+	assert_true(context->other_lives && fw_has_room(device));
+	/* No event follows. */
+	assert_int_equal(event_wait(device, event_count(device), now_ns() + 10000 * MS), 0);
+	*second = false;
+	watch_jobs(device);
+	assert_false(context->other_lives || device->no_room_to_kill);
+	pthread_mutex_unlock(&device->lock);
+	close_held(dev, vm, &held);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -238,6 +268,7 @@ int main(void)
 		cmocka_unit_test(a_fragment_job_of_a_killed_geometry_job_is_cancelled),
 		cmocka_unit_test(the_other_queue_of_a_killed_context_is_killed),
 		cmocka_unit_test(a_context_that_is_killed_has_no_other_queue_to_kill),
+		cmocka_unit_test(a_wait_looks_again_for_room_to_kill),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -132,7 +132,7 @@ static u64 earlier(u64 a, u64 b)
 int event_wait(struct inproc_device *d, u64 seen, u64 deadline)
 {
 	bool idle = true, watch = watch_enabled(d) && d->jobs_done != d->jobs_submitted;
-	bool look_again = d->no_room || !fw_has_room(d);
+	bool look_again = d->no_room || d->no_room_to_kill || !fw_has_room(d);
 	/* Then no thread of another virtual GPU need run what this one waits for. */
 	bool run_again = !d->threads && d->oses > 1;
 	u64 until = deadline;

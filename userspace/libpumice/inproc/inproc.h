@@ -394,6 +394,7 @@ struct inproc_device {
 	struct inproc_vm *vms;
 	bool binding;			/* a thread is executing asynchronous binds */
 	bool no_room;			/* a bind's signal is pending for lack of ring space */
+	bool no_room_to_kill;		/* so are the commands that kill a context */
 	struct inproc_perfmon *perfmons;
 	u32 last_perfmon;		/* id */
 	struct inproc_trace *trace;	/* the only trace, or NULL */

@@ -64,11 +64,16 @@ static void send_kill(struct inproc_device *d, struct inproc_context *c)
 	fw_send(d, &kill);
 }
 
-/* Kill the queues of a context; returns false if there is no room for the commands yet. */
+/*
+ * Kill the queues of a context; returns false if there is no room for the commands yet: then waits
+ * look again, as no event may follow.
+ */
 static bool kill_queues(struct inproc_device *d, struct inproc_context *user)
 {
-	if (!fw_has_room_for(d, 2))
+	if (!fw_has_room_for(d, 2)) {
+		d->no_room_to_kill = true;
 		return false;
+	}
 	/* Fragment jobs before the geometry jobs that they depend on. */
 	if (user->second)
 		send_kill(d, user->second);
@@ -103,6 +108,7 @@ void watch_jobs(struct inproc_device *d)
 	u64 now = now_ns(), gap = now - d->watch_time;
 	struct inproc_context *c;
 
+	d->no_room_to_kill = false;
 	if (d->lost)
 		return;
 	kill_others(d);
