@@ -3,7 +3,8 @@
 #
 # build-native.sh NAME [MESON-OPTION…]: configure build/NAME with meson
 # if it is new, and build what is out of date: all, or the targets in
-# TARGETS. The time of build/NAME/.done is that of the build.
+# TARGETS. The time of build/NAME/.done is that of the build. OBJECTS=1:
+# compile all and link TARGETS only.
 #
 # CC and CXX select compilers. NATIVE_ROOT= is a root folder (build-root.sh)
 # to build in instead of this machine. WERROR=1 makes warnings errors; a
@@ -31,6 +32,8 @@ compilers=(${CC:+"CC=$CC"} ${CXX:+"CXX=$CXX"})
 unset CC CXX
 
 build() {
+	local objects=()
+
 	if [ ! -e "$dir/build.ninja" ]; then
 		rm -rf "$dir"
 		"${inside[@]}" "${compilers[@]}" meson setup -Dwerror="$werror" "$@" "$dir" "$top"
@@ -39,8 +42,12 @@ build() {
 		"${inside[@]}" meson configure -Dwerror="$werror" "$dir"
 		echo "$werror" >"$dir/.werror"
 	fi
+	if [ -n "${OBJECTS:-}" ]; then
+		"${inside[@]}" ninja -C "$dir" build.ninja
+		mapfile -t objects < <("${inside[@]}" ninja -C "$dir" -t targets rule c_COMPILER)
+	fi
 	# shellcheck disable=SC2086
-	"${inside[@]}" ninja -C "$dir" -j"$JOBS" ${TARGETS:-}
+	"${inside[@]}" ninja -C "$dir" -j"$JOBS" "${objects[@]}" ${TARGETS:-}
 	touch "$dir/.done"
 }
 

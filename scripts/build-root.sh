@@ -98,8 +98,8 @@ enter() {
 	local root=$1 folder
 
 	shift
-	mkdir -p "$PUMICE_CACHE/kernel" "$PUMICE_CACHE/ccache"
-	for folder in /dev /proc "$top" "$PUMICE_CACHE/kernel" "$PUMICE_CACHE/ccache" "$BUILD"; do
+	mkdir -p "$PUMICE_CACHE"/{kernel,ccache,cppcheck}
+	for folder in /dev /proc "$top" "$PUMICE_CACHE"/{kernel,ccache,cppcheck} "$BUILD"; do
 		mkdir -p "$root$folder"
 		mount --rbind "$folder" "$root$folder"
 	done

@@ -110,12 +110,16 @@ compile_commands() {
 }
 
 gpu_and_library() {
-	# Findings of its own defects are in the list, too.
-	compile_commands "$cppcheck/compile_commands.json" &&
-		inside cppcheck --project="$cppcheck/compile_commands.json" -j"$JOBS" --quiet \
-			--inline-suppr --enable=warning,performance,portability --template=gcc \
+	# Findings of its own defects are in the list, too. The result of each file is in our cache, by the
+	# content of the file and its headers, for all trees: a run without it takes minutes.
+	local cache=$PUMICE_CACHE/cppcheck commands=$BUILD/cppcheck.json
+
+	mkdir -p "$cache"
+	compile_commands "$commands" &&
+		with_lock "$PUMICE_CACHE/cppcheck.lock" inside cppcheck --project="$commands" -j"$JOBS" \
+			--quiet --inline-suppr --enable=warning,performance,portability --template=gcc \
 			--error-exitcode=1 --suppressions-list=scripts/cppcheck.txt \
-			--cppcheck-build-dir="$cppcheck"
+			--cppcheck-build-dir="$cache"
 }
 
 semantic_patches() {
@@ -145,8 +149,6 @@ documentation() {
 	make docs
 }
 
-cppcheck=$BUILD/cppcheck
-mkdir -p "$cppcheck"
 # Of this run only.
 no_tools=$BUILD/lint-no-tools.$$
 rm -f "$no_tools"

@@ -3,14 +3,15 @@
 """Run the tests that need no guest and count their cases.
 
     unit.py         all but the next
+    unit.py asan    every C test of build/asan
     unit.py tsan    the tests of threads in build/tsan
     unit.py presets [quick]  the tests of results (tests/unit/results) under each preset
     unit.py lint all|part  lint.sh; part: without the checks that other parts of make check make
     unit.py docs    the documentation's: its commands in order, links, pictures
     unit.py FOLDER  tests in Python
 
-The C tests of build/native and again, under ASan and UBSan, of build/asan; some of
-build/native under valgrind, which detects decisions on uninitialised memory; the
+The C tests of build/native and again, under ASan and UBSan, of build/asan, except demos and
+slow ones; some of build/native under valgrind, which detects decisions on uninitialised memory; the
 generator's, the installation's, the scripts', the PCI device's, the debuggers' and the IGT
 layer's tests in Python.
 TESTS= runs only the C tests of build/native that it names (see selection.py).
@@ -74,7 +75,7 @@ def meson_tests(tally, name, *selection, preset=None, refused=None):
         # Time limit: the sanitizers make programs several times slower.
         factor = "5"
         # Random programs for the USC: their results are compared with more of them in build/native.
-        environment.setdefault("PUMICE_TEST_PROGRAMS", "600")
+        environment.setdefault("PUMICE_TEST_PROGRAMS", "200")
     else:
         factor = "2"
     results = folder / "meson-logs/testlog.json"
@@ -113,7 +114,10 @@ def selected():
 
 
 def tests_of_results(quick):
-    """Return {test: {preset that refuses it: text}}, of all tests of results or the quick ones."""
+    """Return {test: {preset that refuses it: text}}, of all tests of results or the quick ones.
+
+    Quick are those of a row with the word quick, or with quick=PATTERN, whose names match.
+    """
     tests, names = {}, native_tests()
     for pattern, *words in selection.lines(RESULTS):
         found = fnmatch.filter(names, pattern)
@@ -121,7 +125,8 @@ def tests_of_results(quick):
             sys.exit(f"error: {RESULTS}: no test is called {pattern}")
         for name in found:
             tests.pop(name, None)
-            if not quick or "quick" in words:
+            if not quick or any(word == "quick" or word.startswith("quick=") and
+                                fnmatch.fnmatch(name, word[6:]) for word in words):
                 tests[name] = dict(word[1:].split("=", 1) for word in words if word[0] == "!")
     return tests
 
@@ -189,6 +194,10 @@ def main():
         tally = Tally("tsan")
         timed("tests of threads", meson_tests, tally, "tsan", "--suite", "threads")
         sys.exit(tally.close())
+    if sys.argv[1:] == ["asan"]:
+        tally = Tally("asan")
+        timed("every unit test under ASan and UBSan", meson_tests, tally, "asan")
+        sys.exit(tally.close())
     if sys.argv[1:2] == ["presets"]:
         tally = Tally("presets")
         timed("tests of results under each preset", under_presets, tally,
@@ -210,7 +219,8 @@ def main():
         sys.exit(tally.close())
     if not sys.argv[1:]:
         timed("unit tests", meson_tests, tally, "native")
-        timed("unit tests under ASan and UBSan", meson_tests, tally, "asan")
+        timed("unit tests under ASan and UBSan", meson_tests, tally, "asan",
+              "--no-suite", "demos", "--no-suite", "slow")
         timed("unit tests under valgrind", side_by_side, tally, memcheck, MEMCHECK)
     folders = sys.argv[1:] or PYTHON_TESTS
     timed(f"tests in {', '.join(folders)}", side_by_side, tally, python_tests,

@@ -139,7 +139,9 @@ class Guests(unittest.TestCase):
 
     def check_words(self, words):
         """Check the words of a row: quick, and the text with which a preset refuses it."""
-        for word in set(words) - {"quick"}:
+        for word in words:
+            if word == "quick" or word.startswith("quick="):
+                continue
             preset, _, text = word.partition("=")
             self.assertIn(preset, {"!" + name for name in selection.PRESETS})
             self.assertTrue(text)
@@ -148,10 +150,20 @@ class Guests(unittest.TestCase):
         for name, *words in selection.lines(unit.RESULTS):
             with self.subTest(name=name):
                 self.check_words(words)
-                for text in (word.partition("=")[2] for word in words if "=" in word):
+                for text in (word.partition("=")[2] for word in words if word.startswith("!")):
                     step = re.fullmatch(r"pumice-demo-(\w+): job: job faulted: [a-z-]+ at", text)
                     self.assertTrue(step, text)
                     self.assertTrue(name.startswith(f"demo_{step[1]}_"), text)
+
+    def test_quick_unit_tests_are_those_of_a_pattern(self):
+        rows = [["demo_*", "quick=*_2"], ["demo_b_*", "quick=*_2", "!waves=text"], ["demo_c_*"], ["t", "quick"],
+                ["u"]]
+        names = ["demo_a_0", "demo_a_2", "demo_b_0", "demo_b_2", "demo_c_2", "t", "u"]
+        with mock.patch.object(unit, "native_tests", return_value=names), \
+                mock.patch.object(selection, "lines", return_value=rows):
+            self.assertEqual(unit.tests_of_results(True),
+                             {"demo_a_2": {}, "demo_b_2": {"waves": "text"}, "t": {}})
+            self.assertEqual(set(unit.tests_of_results(False)), set(names))
 
     def check_that_fails(self, program, case, text):
         """Check that a text names a check of the case, or of the fixture, and the value."""
