@@ -70,9 +70,8 @@ static bool needs_room(struct context *const *holder, u32 dm)
 /* Return for how long a job had waited when it was switched out, if no work-group ended since. */
 static u64 starved_before(const struct context *c)
 {
-	if (reg_read64_moving(PUMICE_CDM_GROUPS) != c->starved_groups)
-		return 0;
-	return c->starved;
+	return c->starved && reg_read64_moving(PUMICE_CDM_GROUPS) == c->starved_groups ?
+	       c->starved : 0;
 }
 
 /* Return the time since which a job has waited without tasks in slots, or 0. */

@@ -122,20 +122,16 @@ void coherence_job_begins(struct pumice_gpu *gpu, u32 number)
 
 void coherence_job_ends(struct pumice_gpu *gpu, u32 number)
 {
-	static const struct {
-		enum pumice_unit unit;
-		enum pumice_wave_master waves;
-	} is[COHERENCE_MASTERS] = {
-		[GPU_VDM] = { PUMICE_UNIT_VDM, PUMICE_WAVE_MASTER_VDM },
-		[GPU_PDM] = { PUMICE_UNIT_PDM, PUMICE_WAVE_MASTER_PDM },
-		[GPU_TDM] = { .unit = PUMICE_UNIT_PTLA },
-		[GPU_RDM] = { PUMICE_UNIT_RDM, PUMICE_WAVE_MASTER_RDM },
-		[COHERENCE_CDM] = { PUMICE_UNIT_CDM, PUMICE_WAVE_MASTER_CDM },
+	static const enum pumice_unit unit[COHERENCE_MASTERS] = {
+		[GPU_VDM] = PUMICE_UNIT_VDM, [GPU_PDM] = PUMICE_UNIT_PDM,
+		[GPU_TDM] = PUMICE_UNIT_PTLA, [GPU_RDM] = PUMICE_UNIT_RDM,
+		[COHERENCE_CDM] = PUMICE_UNIT_CDM,
 	};
 	const struct coherence_job *job = &gpu->started[number];
+	enum pumice_wave_master waves = number == COHERENCE_CDM ? PUMICE_WAVE_MASTER_CDM :
+					master_waves(number);
 
-	lines_job_end(gpu->strict.lines, job->ctx, is[number].unit, (u8)is[number].waves,
-		      job->tag);
+	lines_job_end(gpu->strict.lines, job->ctx, unit[number], (u8)waves, job->tag);
 }
 
 void coherence_compute_switched(struct pumice_gpu *gpu)

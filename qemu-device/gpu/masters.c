@@ -54,11 +54,6 @@ static void ended(void *opaque, enum dm_end end)
 			[DM_ABORTED] = PUMICE_IC_PENDING__RDM_ABORTED__MASK,
 		},
 	};
-	static const enum pumice_wave_master wave_master[GPU_MASTERS] = {
-		[GPU_VDM] = PUMICE_WAVE_MASTER_VDM,
-		[GPU_PDM] = PUMICE_WAVE_MASTER_PDM,
-		[GPU_RDM] = PUMICE_WAVE_MASTER_RDM,
-	};
 	static const enum pumice_inject_where where[GPU_MASTERS] = {
 		PUMICE_INJECT_WHERE_VDM, PUMICE_INJECT_WHERE_PDM, PUMICE_INJECT_WHERE_TDM,
 		PUMICE_INJECT_WHERE_RDM,
@@ -66,7 +61,7 @@ static void ended(void *opaque, enum dm_end end)
 	struct gpu_master *m = opaque;
 
 	if (end != DM_MEMORY && m->number != GPU_TDM)
-		race_job_end(m->gpu->strict.race, wave_master[m->number]);
+		race_job_end(m->gpu->strict.race, master_waves(m->number));
 	if (end != DM_MEMORY && !(m->number == GPU_PDM && m->job.partial))
 		coherence_job_ends(m->gpu, m->number);
 	if (end == DM_DONE && m->number == GPU_PDM && m->job.partial)

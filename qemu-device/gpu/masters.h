@@ -11,6 +11,7 @@
 
 #include "dm/dm.h"
 #include "ptla/ptla.h"
+#include "pumice_regs.h"
 
 struct pumice_gpu;
 
@@ -22,6 +23,18 @@ struct gpu_master {
 	enum gpu_master_number number;
 	struct dm_job job;	/* next job */
 };
+
+/* Kind of the waves of a data master; the transfer data master has none. */
+static inline enum pumice_wave_master master_waves(enum gpu_master_number number)
+{
+	static const enum pumice_wave_master waves[GPU_MASTERS] = {
+		[GPU_VDM] = PUMICE_WAVE_MASTER_VDM,
+		[GPU_PDM] = PUMICE_WAVE_MASTER_PDM,
+		[GPU_RDM] = PUMICE_WAVE_MASTER_RDM,
+	};
+
+	return waves[number];
+}
 
 /*
  * Allocate all, after MMU, PDS and firmware control. Returns false when out of memory. No

@@ -82,11 +82,6 @@ static void job_starts(struct gpu_master *m)
 		[GPU_TDM] = PUMICE_INJECT_WHERE_TDM,
 		[GPU_RDM] = PUMICE_INJECT_WHERE_RDM,
 	};
-	static const enum pumice_wave_master wave_master[GPU_MASTERS] = {
-		[GPU_VDM] = PUMICE_WAVE_MASTER_VDM,
-		[GPU_PDM] = PUMICE_WAVE_MASTER_PDM,
-		[GPU_RDM] = PUMICE_WAVE_MASTER_RDM,
-	};
 	static const u32 done[GPU_MASTERS] = {
 		[GPU_VDM] = PUMICE_IC_PENDING__VDM_DONE__MASK,
 		[GPU_PDM] = PUMICE_IC_PENDING__PDM_DONE__MASK,
@@ -97,7 +92,7 @@ static void job_starts(struct gpu_master *m)
 	gpu_job_starts(m->gpu, where[m->number], done[m->number]);
 	coherence_job_begins(m->gpu, m->number);
 	if (m->number != GPU_TDM && !master_status(m)->busy)
-		race_job_begin(m->gpu->strict.race, wave_master[m->number], m->job.tag);
+		race_job_begin(m->gpu->strict.race, master_waves(m->number), m->job.tag);
 }
 
 /* START and ABORT are the same bits in all of them. */
