@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "faults.h"
 #include "gpu.h"
 #include "pumice_gpu_places.h"
 
@@ -40,16 +41,43 @@ static void add_removed(struct pumice_gpu *gpu, u64 catalogue, struct strict_fin
 	memcpy(f->buffer.label, removed.label, sizeof(f->buffer.label));
 }
 
+/* Add the name of the buffer that is mapped at an address. */
+static void add_mapped(struct pumice_gpu *gpu, u64 catalogue, u64 va, struct strict_finding *f)
+{
+	struct places_range range;
+
+	if (places_find_range(&gpu->strict.places, catalogue, va, &range))
+		memcpy(f->buffer.label, range.label, sizeof(f->buffer.label));
+}
+
 void finding_complete(void *opaque, struct strict_finding *f)
 {
 	struct pumice_gpu *gpu = opaque;
+	u64 catalogue;
 
 	add_job(gpu, f);
-	if ((f->kind != PUMICE_FINDING_UNMAPPED && f->kind != PUMICE_FINDING_STALE_TRANSLATION) ||
-	    f->ctx >= PUMICE_MMU_CONTEXTS)
+	if (f->ctx >= PUMICE_MMU_CONTEXTS)
 		return;
-	f->invalidation = mmu_find_invalidation(&gpu->mmu, f->ctx, f->addr);
-	add_removed(gpu, mmu_catalogue(&gpu->mmu, f->ctx), f);
+	catalogue = mmu_catalogue(&gpu->mmu, f->ctx);
+	switch (f->kind) {
+	case PUMICE_FINDING_UNMAPPED:
+	case PUMICE_FINDING_STALE_TRANSLATION:
+		f->invalidation = mmu_find_invalidation(&gpu->mmu, f->ctx, f->addr);
+		add_removed(gpu, catalogue, f);
+		break;
+	case PUMICE_FINDING_READ_ONLY_STORE:
+	case PUMICE_FINDING_GLOBAL_RACE:
+	case PUMICE_FINDING_STALE_READ:
+	case PUMICE_FINDING_UNFLUSHED_WRITE:
+		add_mapped(gpu, catalogue, f->addr, f);
+		break;
+	case PUMICE_FINDING_LATE_DATA:
+		if (pumice_late_is_memory(f->addr))
+			add_mapped(gpu, catalogue, pumice_late_memory_va(f->addr), f);
+		break;
+	default:
+		break;
+	}
 }
 
 /* pumice_gpu_places.h */
@@ -58,6 +86,16 @@ void pumice_gpu_add_end(struct pumice_gpu *gpu, uint64_t catalogue, uint64_t end
 			const void *buffer, const char *label)
 {
 	places_add_end(&gpu->strict.places, catalogue, end, buffer, label);
+}
+
+void pumice_gpu_note_map(struct pumice_gpu *gpu, uint64_t catalogue, uint64_t va, uint64_t size,
+			 const void *buffer, const char *label)
+{
+	const struct places_range range = {
+		.catalogue = catalogue, .first = va, .last = va + size - 1, .buffer = buffer,
+	};
+
+	places_add_range(&gpu->strict.places, &range, label);
 }
 
 void pumice_gpu_note_unmap(struct pumice_gpu *gpu, const struct pumice_gpu_unmap *unmap)

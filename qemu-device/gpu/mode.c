@@ -172,6 +172,8 @@ static int set_strict(struct pumice_gpu *gpu, bool strict)
 		gpu->strict.race = NULL;
 		gpu->strict.lines = NULL;
 	}
+	if (!strict || ret)
+		places_clear(&gpu->strict.places);
 	owner_set(&gpu->owner, strict && !ret);
 	dropped_set(&gpu->dropped, strict && !ret);
 	mmu_set_stale(&gpu->mmu, strict && !ret ? coherence_stale : NULL, gpu);

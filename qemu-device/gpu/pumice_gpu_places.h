@@ -19,6 +19,10 @@
 void pumice_gpu_add_end(struct pumice_gpu *gpu, uint64_t catalogue, uint64_t end,
 			const void *buffer, const char *label);
 
+/* A mapping that was made: size bytes, not 0, at va. */
+void pumice_gpu_note_map(struct pumice_gpu *gpu, uint64_t catalogue, uint64_t va, uint64_t size,
+			 const void *buffer, const char *label);
+
 /* A mapping that is removed. */
 struct pumice_gpu_unmap {
 	uint64_t catalogue;

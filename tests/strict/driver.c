@@ -160,17 +160,20 @@ static const struct driver_error errors[] = {
 		.name = "no_invalidation_of_caches_at_the_start",
 		.omitted = INPROC_OMIT_START, .access = LOAD32, .offset = 8, .act = write_buffer,
 		.finding = "stale-read",
-		.place = "\"unit\":\"usc-data\",\"access\":\"read\",\"va\":\"%A\",",
+		.place = "\"unit\":\"usc-data\",\"access\":\"read\",\"va\":\"%A\","
+			 "\"label\":\"victim\",",
 	}, {
 		.name = "invalidation_of_caches_of_cores_only",
 		.omitted = INPROC_OMIT_START_SYSTEM, .access = SHARED, .act = write_buffer,
 		.finding = "stale-read",
-		.place = "\"unit\":\"usc-data\",\"access\":\"read\",\"va\":\"%A\",",
+		.place = "\"unit\":\"usc-data\",\"access\":\"read\",\"va\":\"%A\","
+			 "\"label\":\"victim\",",
 	}, {
 		.name = "no_invalidation_of_caches_before_a_constant",
 		.omitted = INPROC_OMIT_START, .access = CONST, .act = write_buffer,
 		.finding = "stale-read",
-		.place = "\"unit\":\"usc-data\",\"access\":\"read\",\"va\":\"%A\",",
+		.place = "\"unit\":\"usc-data\",\"access\":\"read\",\"va\":\"%A\","
+			 "\"label\":\"victim\",",
 	}, {
 		/* It is in the window that the device requests. */
 		.name = "no_invalidation_of_caches_for_the_word_after_a_constant",
@@ -197,7 +200,8 @@ static const struct driver_error errors[] = {
 		.name = "no_clean_of_caches_at_the_end",
 		.omitted = INPROC_OMIT_END, .access = STORE32, .offset = 4, .act = write_buffer,
 		.finding = "unflushed-write",
-		.place = "\"unit\":\"usc-data\",\"access\":\"write\",\"va\":\"%A\",",
+		.place = "\"unit\":\"usc-data\",\"access\":\"write\",\"va\":\"%A\","
+			 "\"label\":\"victim\",",
 	},
 };
 

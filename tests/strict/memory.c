@@ -51,7 +51,7 @@ const struct zoo_error zoo_memory[] = {
 			   "sig_wait r2[0], sig0\n",
 		.right = "barrier\n",
 		.wrong = "mov r8, [one], 0\n",
-		.finding = "global-race", .place = "\"access\":\"read\",\"va\":\"0x",
+		.finding = "global-race", .place = ",\"label\":\"words\",",
 		.instruction = 10, .other = 6,
 	}, {
 		.name = "counter_read_without_an_atomic_operation",

@@ -65,7 +65,7 @@ const struct zoo_error zoo_errors[] = {
 			   "global_load32 sig2, r4, [one], sh0 + r3\n",
 		.right = "sig_wait r2[0], sig1\n",
 		.wrong = "sig_wait r2[0], sig2\n",
-		.finding = "late-data", .place = ",\"signal\":1",
+		.finding = "late-data", .place = ",\"signal\":1,\"label\":\"words\",",
 		.instruction = 10, .other = ZOO_NONE,
 	}, {
 		.name = "no_barrier_between_store_and_load",
@@ -190,7 +190,7 @@ const struct zoo_error zoo_errors[] = {
 		.program = "%s",
 		.right = "global_store32 sig0, [one], sh0 + r1, r1\n",
 		.wrong = "global_store32 sig0, [one], sh2 + r1, r1\n",
-		.finding = "read-only-store", .place = "\"access\":\"write\",\"va\":\"0x",
+		.finding = "read-only-store", .place = ",\"label\":\"words\",",
 		.instruction = 6, .other = ZOO_NONE,
 	}, {
 		.name = "load_from_an_address_without_a_mapping",

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -168,6 +169,109 @@ static void a_buffer_is_freed_and_named_by_its_identity(void **state)
 	assert_true(removed.freed);
 }
 
+static void map(u64 catalogue, u64 first, u64 size, const void *of, const char *label)
+{
+	const struct places_range r = { .catalogue = catalogue, .first = first,
+					.last = first + size - 1, .buffer = of };
+
+	places_add_range(&places, &r, label);
+}
+
+/* Assert that the mapping of an address has a name; NULL: there is none. */
+static void assert_mapped(u64 catalogue, u64 va, const char *label)
+{
+	struct places_range range;
+
+	assert_int_equal(places_find_range(&places, catalogue, va, &range), label != NULL);
+	if (label)
+		assert_string_equal(range.label, label);
+}
+
+static void a_mapping_is_found_by_each_of_its_addresses(void **state)
+{
+	(void)state;
+	assert_mapped(SPACE, VA, NULL);
+	map(SPACE, VA + 2 * PLACES_PAGE, PLACES_PAGE, &second, "c");
+	map(SPACE, VA, 2 * PLACES_PAGE, &buffer, "b");
+	assert_mapped(SPACE, VA - 1, NULL);
+	assert_mapped(SPACE, VA, "b");
+	assert_mapped(SPACE, VA + 2 * PLACES_PAGE - 1, "b");
+	assert_mapped(SPACE, VA + 2 * PLACES_PAGE, "c");
+	assert_mapped(SPACE, VA + 3 * PLACES_PAGE, NULL);
+	assert_mapped(OTHER, VA, NULL);
+	places_label(&places, &buffer, "new");
+	assert_mapped(SPACE, VA, "new");
+	assert_mapped(SPACE, VA + 2 * PLACES_PAGE, "c");
+}
+
+static void the_parts_around_an_unmapped_range_remain(void **state)
+{
+	(void)state;
+	map(SPACE, VA, 6 * PLACES_PAGE, &buffer, "b");
+	map(OTHER, VA, 6 * PLACES_PAGE, &buffer, "o");
+	unmap(SPACE, VA + PLACES_PAGE, PLACES_PAGE, 1, "b");
+	assert_mapped(SPACE, VA + PLACES_PAGE - 1, "b");
+	assert_mapped(SPACE, VA + PLACES_PAGE, NULL);
+	assert_mapped(SPACE, VA + 2 * PLACES_PAGE - 1, NULL);
+	assert_mapped(SPACE, VA + 2 * PLACES_PAGE, "b");
+	/* Of both parts, and of one more mapping after them. */
+	map(SPACE, VA + 6 * PLACES_PAGE, PLACES_PAGE, &second, "c");
+	unmap(SPACE, VA, 7 * PLACES_PAGE, 2, "b");
+	assert_mapped(SPACE, VA, NULL);
+	assert_mapped(SPACE, VA + 5 * PLACES_PAGE, NULL);
+	assert_mapped(SPACE, VA + 6 * PLACES_PAGE, NULL);
+	assert_mapped(OTHER, VA + PLACES_PAGE, "o");
+	map(SPACE, VA, 4 * PLACES_PAGE, &buffer, "b");
+	unmap(SPACE, VA - PLACES_PAGE, 2 * PLACES_PAGE, 3, "b");
+	assert_mapped(SPACE, VA, NULL);
+	assert_mapped(SPACE, VA + PLACES_PAGE, "b");
+}
+
+static void mappings_are_found_in_any_order(void **state)
+{
+	char label[8];
+	u32 n;
+
+	(void)state;
+	for (n = 0; n < 257; n++) {
+		snprintf(label, sizeof(label), "%u", n * 37 % 257);
+		map(SPACE, VA + n * 37 % 257 * 2 * PLACES_PAGE, PLACES_PAGE, &buffer, label);
+	}
+	for (n = 0; n < 257; n++) {
+		snprintf(label, sizeof(label), "%u", n);
+		assert_mapped(SPACE, VA + n * 2 * PLACES_PAGE + 5, label);
+		assert_mapped(SPACE, VA + n * 2 * PLACES_PAGE + PLACES_PAGE, NULL);
+	}
+}
+
+static void mappings_without_room_are_not_kept(void **state)
+{
+	u32 n;
+
+	(void)state;
+	for (n = 0; n <= PLACES_RANGES; n++)
+		map(SPACE, VA + n * PLACES_PAGE, PLACES_PAGE, &buffer, "b");
+	assert_mapped(SPACE, VA + (PLACES_RANGES - 1) * PLACES_PAGE, "b");
+	assert_mapped(SPACE, VA + PLACES_RANGES * PLACES_PAGE, NULL);
+	unmap(SPACE, VA, PLACES_PAGE, 1, "b");
+	map(SPACE, VA + PLACES_RANGES * PLACES_PAGE, PLACES_PAGE, &buffer, "b");
+	assert_mapped(SPACE, VA + PLACES_RANGES * PLACES_PAGE, "b");
+}
+
+/* As when the GPU leaves mode strict: then it is not informed of changes. */
+static void descriptions_are_dropped_together(void **state)
+{
+	(void)state;
+	map(SPACE, VA, PLACES_PAGE, &buffer, "b");
+	places_add_end(&places, SPACE, VA + 8, &buffer, "b");
+	unmap(OTHER, VA, PLACES_PAGE, 1, "b");
+	places_clear(&places);
+	assert_mapped(SPACE, VA, NULL);
+	assert_false(places_have_ends(&places));
+	assert_false(places_find_end(&places, SPACE, VA + 8, 1, &end));
+	assert_false(places_find_removed(&places, OTHER, VA, &removed));
+}
+
 static void a_name_needs_no_escape(void **state)
 {
 	char name[2 * PLACES_LABEL_BYTES];
@@ -190,7 +294,11 @@ static void an_address_space_is_forgotten_alone(void **state)
 	places_add_end(&places, OTHER, VA + 8, &buffer, "b");
 	unmap(SPACE, VA + PLACES_PAGE, PLACES_PAGE, 1, "b");
 	unmap(OTHER, VA + PLACES_PAGE, PLACES_PAGE, 2, "b");
+	map(SPACE, VA, PLACES_PAGE, &buffer, "b");
+	map(OTHER, VA, PLACES_PAGE, &buffer, "b");
 	places_forget(&places, SPACE);
+	assert_mapped(SPACE, VA, NULL);
+	assert_mapped(OTHER, VA, "b");
 	assert_false(places_find_end(&places, SPACE, VA + 8, 1, &end));
 	assert_false(places_find_removed(&places, SPACE, VA + PLACES_PAGE, &removed));
 	assert_true(places_find_end(&places, OTHER, VA + 8, 1, &end));
@@ -275,6 +383,11 @@ int main(void)
 		TEST(the_last_removal_of_an_address_is_found),
 		TEST(removals_too_long_ago_are_dropped),
 		TEST(a_buffer_is_freed_and_named_by_its_identity),
+		TEST(a_mapping_is_found_by_each_of_its_addresses),
+		TEST(the_parts_around_an_unmapped_range_remain),
+		TEST(mappings_are_found_in_any_order),
+		TEST(mappings_without_room_are_not_kept),
+		TEST(descriptions_are_dropped_together),
 		TEST(a_name_needs_no_escape),
 		TEST(an_address_space_is_forgotten_alone),
 		TEST(the_longest_text_of_a_finding_is_complete),

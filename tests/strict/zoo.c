@@ -56,6 +56,7 @@ static void set_up(struct fixture *f, const struct zoo_error *e)
 	require(f, pumice_context_create(f->vm, PUMICE_PRIORITY_NORMAL, &f->context), "context");
 	require(f, pumice_stream_create(f->vm, 65536, &f->stream), "stream");
 	require(f, pumice_buffer_create(f->vm, 4096, &f->buffer), "buffer");
+	require(f, pumice_bo_set_label(f->buffer.bo, "words"), "label");
 	require(f, pumice_vm_va_alloc(f->vm, 4096, 0, &f->read_only), "address");
 	bind.va = f->read_only;
 	bind.bo = f->buffer.bo;

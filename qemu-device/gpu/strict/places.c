@@ -2,6 +2,7 @@
 /* Mode strict: buffers by address. See places.h. */
 #include "places.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void places_init(struct places *places)
@@ -9,12 +10,25 @@ void places_init(struct places *places)
 	atomic_init(&places->end_count, 0);
 	places->next_removed = 0;
 	memset(places->removed, 0, sizeof(places->removed));
+	places->range = NULL;
+	places->range_count = 0;
+	places->range_room = 0;
 	pthread_mutex_init(&places->lock, NULL);
 }
 
 void places_destroy(struct places *places)
 {
+	free(places->range);
 	pthread_mutex_destroy(&places->lock);
+}
+
+void places_clear(struct places *places)
+{
+	pthread_mutex_lock(&places->lock);
+	places->end_count = 0;
+	places->range_count = 0;
+	memset(places->removed, 0, sizeof(places->removed));
+	pthread_mutex_unlock(&places->lock);
 }
 
 /* Copy a name as it can be in a finding: bytes that JSON would escape become question marks. */
@@ -80,6 +94,99 @@ unlock:
 	pthread_mutex_unlock(&places->lock);
 }
 
+/* Return the position of the first range that does not begin before an address. Lock held. */
+static u32 find_range(const struct places *places, u64 catalogue, u64 va)
+{
+	u32 first = 0, last = places->range_count;
+
+	while (first < last) {
+		const u32 middle = first + (last - first) / 2;
+		const struct places_range *r = &places->range[middle];
+
+		if (r->catalogue < catalogue || (r->catalogue == catalogue && r->first < va))
+			first = middle + 1;
+		else
+			last = middle;
+	}
+	return first;
+}
+
+/* Make room for one more range. Returns false if there is none. Lock held. */
+static bool grow_ranges(struct places *places)
+{
+	const u32 room = places->range_room ? 2 * places->range_room : 64;
+	struct places_range *range;
+
+	if (places->range_count < places->range_room)
+		return true;
+	if (places->range_count == PLACES_RANGES)
+		return false;
+	range = realloc(places->range, room * sizeof(*range));
+	if (!range)
+		return false;
+	places->range = range;
+	places->range_room = room;
+	return true;
+}
+
+/* Insert a range before position at, if there is room. Lock held. */
+static void insert_range(struct places *places, u32 at, const struct places_range *range)
+{
+	if (!grow_ranges(places))
+		return;
+	memmove(&places->range[at + 1], &places->range[at],
+		(places->range_count - at) * sizeof(places->range[0]));
+	places->range[at] = *range;
+	places->range_count++;
+}
+
+/* Remove ranges from position first to before last. Lock held. */
+static void remove_ranges(struct places *places, u32 first, u32 last)
+{
+	if (first == last)
+		return;
+	memmove(&places->range[first], &places->range[last],
+		(places->range_count - last) * sizeof(places->range[0]));
+	places->range_count -= last - first;
+}
+
+/* Remove addresses from ranges. Lock held. */
+static void cut_ranges(struct places *places, u64 catalogue, u64 first, u64 last)
+{
+	u32 at = find_range(places, catalogue, first), end = at;
+	struct places_range *r;
+
+	if (at && places->range[at - 1].catalogue == catalogue &&
+	    places->range[at - 1].last >= first) {
+		struct places_range after = places->range[at - 1];
+
+		places->range[at - 1].last = first - 1;
+		if (after.last > last) {
+			after.first = last + 1;
+			insert_range(places, at, &after);
+			return;
+		}
+	}
+	while (end < places->range_count && places->range[end].catalogue == catalogue &&
+	       places->range[end].last <= last)
+		end++;
+	r = &places->range[end];
+	if (end < places->range_count && r->catalogue == catalogue && r->first <= last)
+		r->first = last + 1;
+	remove_ranges(places, at, end);
+}
+
+void places_add_range(struct places *places, const struct places_range *range, const char *label)
+{
+	struct places_range copy = *range;
+
+	copy_label(copy.label, label);
+	pthread_mutex_lock(&places->lock);
+	cut_ranges(places, copy.catalogue, copy.first, copy.last);
+	insert_range(places, find_range(places, copy.catalogue, copy.first), &copy);
+	pthread_mutex_unlock(&places->lock);
+}
+
 void places_remove(struct places *places, const struct places_removed *removed)
 {
 	struct places_removed *r;
@@ -87,6 +194,7 @@ void places_remove(struct places *places, const struct places_removed *removed)
 	pthread_mutex_lock(&places->lock);
 	remove_ends(places, find_position(places, removed->catalogue, removed->first),
 		    find_position(places, removed->catalogue, removed->last));
+	cut_ranges(places, removed->catalogue, removed->first, removed->last);
 	r = &places->removed[places->next_removed++ % PLACES_REMOVED];
 	*r = *removed;
 	copy_label(r->label, removed->label);
@@ -101,6 +209,9 @@ void places_label(struct places *places, const void *buffer, const char *label)
 	for (n = 0; n < places->end_count; n++)
 		if (places->end[n].buffer == buffer)
 			copy_label(places->end[n].label, label);
+	for (n = 0; n < places->range_count; n++)
+		if (places->range[n].buffer == buffer)
+			copy_label(places->range[n].label, label);
 	pthread_mutex_unlock(&places->lock);
 }
 
@@ -122,6 +233,8 @@ void places_forget(struct places *places, u64 catalogue)
 	pthread_mutex_lock(&places->lock);
 	remove_ends(places, find_position(places, catalogue, 0),
 		    find_position(places, catalogue, UINT64_MAX));
+	remove_ranges(places, find_range(places, catalogue, 0),
+		      find_range(places, catalogue, UINT64_MAX));
 	for (n = 0; n < PLACES_REMOVED; n++)
 		if (places->removed[n].catalogue == catalogue)
 			places->removed[n] = (struct places_removed){ 0 };
@@ -141,6 +254,21 @@ bool places_find_end(struct places *places, u64 catalogue, u64 va, u64 bytes,
 		places->end[at].page == page && va + bytes > places->end[at].end;
 	if (found)
 		*end = places->end[at];
+	pthread_mutex_unlock(&places->lock);
+	return found;
+}
+
+bool places_find_range(struct places *places, u64 catalogue, u64 va, struct places_range *range)
+{
+	bool found;
+	u32 at;
+
+	pthread_mutex_lock(&places->lock);
+	at = find_range(places, catalogue, va + 1);
+	found = at && places->range[at - 1].catalogue == catalogue &&
+		places->range[at - 1].last >= va;
+	if (found)
+		*range = places->range[at - 1];
 	pthread_mutex_unlock(&places->lock);
 	return found;
 }

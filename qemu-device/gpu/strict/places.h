@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Mode strict: buffers by GPU virtual address, as far as the host describes them: the end of a
- * buffer in its last page, and mappings that were removed.
+ * Mode strict: buffers by GPU virtual address, as far as the host describes them: where they are
+ * mapped, the end of a buffer in its last page, and mappings that were removed.
  *
  * Source: the project's decision; no document describes it. The MMU has pages only, so the owner of
  * the tables must describe the buffers (pumice_gpu_places.h): the library does for a GPU in
@@ -10,8 +10,9 @@
  * Address spaces are identified by the bus address of their catalogue, since the firmware assigns
  * MMU contexts for jobs only.
  *
- * Limits: PLACES_ENDS ends are kept, buffers after those are not checked; of removed mappings the
- * last PLACES_REMOVED.
+ * Limits: PLACES_ENDS ends are kept, buffers after those are not checked; PLACES_RANGES mappings,
+ * and fewer when out of memory, those after them have no name; of removed mappings the last
+ * PLACES_REMOVED.
  */
 #ifndef PUMICE_GPU_STRICT_PLACES_H
 #define PUMICE_GPU_STRICT_PLACES_H
@@ -23,6 +24,7 @@
 #include "pumice_types.h"
 
 #define PLACES_ENDS	4096u
+#define PLACES_RANGES	16384u
 #define PLACES_REMOVED	1024u
 #define PLACES_PAGE	4096ull
 #define PLACES_LABEL_BYTES 64u	/* of a buffer's name, its end included */
@@ -32,6 +34,14 @@ struct places_end {
 	u64 catalogue;
 	u64 page;	/* address */
 	u64 end;	/* of the first byte after the buffer, in the page */
+	const void *buffer;
+	char label[PLACES_LABEL_BYTES];
+};
+
+/* A mapping, or the part of one that is left. */
+struct places_range {
+	u64 catalogue;
+	u64 first, last;	/* addresses */
 	const void *buffer;
 	char label[PLACES_LABEL_BYTES];
 };
@@ -53,10 +63,14 @@ struct places {
 	struct places_end end[PLACES_ENDS];	/* sorted by catalogue and page */
 	struct places_removed removed[PLACES_REMOVED];	/* a ring */
 	u64 next_removed;
+	struct places_range *range;	/* disjoint, sorted by catalogue and address */
+	u32 range_count, range_room;
 };
 
 void places_init(struct places *places);
 void places_destroy(struct places *places);
+/* Drop all: the host describes its buffers only while the GPU is in mode strict. Any thread. */
+void places_clear(struct places *places);
 
 /* The functions are for any thread. */
 
@@ -66,6 +80,8 @@ void places_destroy(struct places *places);
  */
 void places_add_end(struct places *places, u64 catalogue, u64 end, const void *buffer,
 		    const char *label);
+/* A buffer is mapped at a range that has no mapping; the label is copied, and shortened. */
+void places_add_range(struct places *places, const struct places_range *range, const char *label);
 /* A mapping is removed; the members of removed are copied, the label is shortened. */
 void places_remove(struct places *places, const struct places_removed *removed);
 /* A buffer has a new name. */
@@ -84,6 +100,8 @@ static inline bool places_have_ends(const struct places *places)
 /* Find the end of a buffer that an access is beyond, at least in part; false: there is none. */
 bool places_find_end(struct places *places, u64 catalogue, u64 va, u64 bytes,
 		     struct places_end *end);
+/* Find the mapping of an address; false: none is known. */
+bool places_find_range(struct places *places, u64 catalogue, u64 va, struct places_range *range);
 /* Find the last mapping of an address that was removed; false: none, or it is too long ago. */
 bool places_find_removed(struct places *places, u64 catalogue, u64 va,
 			 struct places_removed *removed);

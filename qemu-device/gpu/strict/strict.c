@@ -312,6 +312,7 @@ static void put_place(struct text *t, const struct strict_finding *f)
 			put(t, ",\"va\":\"0x%llx\",\"signal\":%u",
 			    (unsigned long long)pumice_late_memory_va(f->addr),
 			    pumice_late_memory_signal(f->addr));
+			put_buffer(t, f);
 			break;
 		}
 		pumice_usc_late_unpack(&word, &late);

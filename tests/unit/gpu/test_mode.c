@@ -6,6 +6,7 @@
 
 #include "../../../qemu-device/gpu/gpu.h"
 #include "../../../qemu-device/gpu/preset.h"
+#include "../../../qemu-device/gpu/pumice_gpu_places.h"
 #include "../../../qemu-device/gpu/regs/regs.h"
 #include "job.h"
 
@@ -404,6 +405,25 @@ static void a_reset_of_the_machine_restores_the_mode_of_the_host(void **state)
 	fx_destroy(fx);
 }
 
+/* The host describes what it maps in mode strict only, so a description may be outdated later. */
+static void descriptions_of_buffers_end_with_mode_strict(void **state)
+{
+	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 1 });
+	static const char buffer;
+	struct places_range range;
+
+	(void)state;
+	assert_int_equal(pumice_gpu_set_mode(fx->gpu, "strict"), 0);
+	pumice_gpu_note_map(fx->gpu, 4096, 8192, 4096, &buffer, "b");
+	pumice_gpu_add_end(fx->gpu, 4096, 8192 + 8, &buffer, "b");
+	assert_int_equal(pumice_gpu_set_mode(fx->gpu, "strict"), 0);
+	assert_true(places_find_range(&fx->gpu->strict.places, 4096, 8192, &range));
+	assert_int_equal(pumice_gpu_set_mode(fx->gpu, "fast"), 0);
+	assert_false(places_find_range(&fx->gpu->strict.places, 4096, 8192, &range));
+	assert_false(places_have_ends(&fx->gpu->strict.places));
+	fx_destroy(fx);
+}
+
 static void modes_that_do_not_exist_are_refused(void **state)
 {
 	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 1 });
@@ -438,6 +458,7 @@ int main(void)
 		cmocka_unit_test(the_mode_does_not_change_while_a_data_master_is_busy),
 		cmocka_unit_test(the_firmware_does_not_change_the_mode),
 		cmocka_unit_test(a_reset_of_the_machine_restores_the_mode_of_the_host),
+		cmocka_unit_test(descriptions_of_buffers_end_with_mode_strict),
 		cmocka_unit_test(modes_that_do_not_exist_are_refused),
 	};
 

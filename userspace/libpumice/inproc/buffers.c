@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
  * In-process backend: description of buffers for findings of mode strict (pumice_gpu_places.h):
- * removed mappings with the number of the operation, names, and ends within a page.
+ * mappings, removed mappings with the number of the operation, names, and ends within a page.
  *
- * Limits: buffers that are bound before mode strict is selected have no end until they are bound
- * again. Other modes keep nothing.
+ * Limits: buffers that are bound before mode strict is selected have no name and no end until they
+ * are bound again. Other modes keep nothing.
  */
 #include <string.h>
 
@@ -73,6 +73,8 @@ void buffers_note_map(struct inproc_device *d, struct inproc_vm *vm, const struc
 	if (!memory || !is_strict(d))
 		return;
 	copy_bo(memory);
+	pumice_gpu_note_map(d->gpu, vm->space.tables.catalogue, m->va, m->size, memory,
+			    memory->label);
 	offset = m->bus - memory->bus;
 	end = m->va + memory->used - offset;
 	if (memory->used % PAGE_BYTES && memory->used > offset && end < m->va + m->size)
