@@ -107,12 +107,8 @@ check: ## the tests, about an hour the first time, less later; check-debug, -pai
 	@$(S)/check.sh lint unit tsan builds docs mutations -- guest debug igt kernels presets
 
 .PHONY: check-unit
-check-unit: ## blocks, library, assembler, firmware, generator; plain and under ASan and UBSan (TESTS=)
-	@$(S)/check.sh unit
-
-.PHONY: check-asan
-check-asan: ## every unit test under ASan and UBSan, demos and slow ones, too
-	@$(S)/check.sh asan
+check-unit: ## blocks, library, assembler, firmware, generator; all plain and under ASan and UBSan (TESTS=)
+	@UNIT_TESTS=all $(S)/check.sh unit
 
 .PHONY: tsan
 tsan: ## tests of threads under ThreadSanitizer

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# check.sh PART… [-- PART…]: run the parts (lint, unit, asan, tsan, builds, guest, docs, debug,
+# check.sh PART… [-- PART…]: run the parts (lint, unit, tsan, builds, guest, docs, debug,
 # pairs, igt, kernels, mutations, qemu, deb, distros, presets) one after the other; those after "--"
 # in parallel with the others, if there are two processors, with their output last. Each part
 # ends with 'N passed, N failed'; with several parts so does the total, on the last line.
@@ -127,12 +127,9 @@ run_part() {
 	unit)
 		# Tests that TESTS= selects run in build/native only.
 		[ -n "${TESTS:-}" ] || more="asan qemu $BUILD/kernel/.stock"
-		part unit "tests without a guest" "$BUILD/.packages-check firmware native $more" \
-			"$top/scripts/unit.py"
-		;;
-	asan)
-		part asan "every unit test under ASan and UBSan" "$BUILD/.packages-check firmware asan" \
-			"$top/scripts/unit.py" asan
+		part unit "tests without a guest, ${UNIT_TESTS:-quick}" \
+			"$BUILD/.packages-check firmware native $more" \
+			"$top/scripts/unit.py" "${UNIT_TESTS:-quick}"
 		;;
 	lint)
 		# LINT_CHECKS=all: also those of other parts, and the messages of commits.
@@ -196,7 +193,7 @@ run_part() {
 	esac
 }
 
-PARTS="lint unit asan tsan builds guest docs debug pairs igt kernels mutations qemu deb distros presets"
+PARTS="lint unit tsan builds guest docs debug pairs igt kernels mutations qemu deb distros presets"
 
 # End if a word names no part, before hours are spent on the others.
 check_names() {

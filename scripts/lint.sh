@@ -149,6 +149,7 @@ documentation() {
 	make docs
 }
 
+mkdir -p "$BUILD"
 # Of this run only.
 no_tools=$BUILD/lint-no-tools.$$
 rm -f "$no_tools"

@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: MIT
 """Run the tests that need no guest and count their cases.
 
-    unit.py         all but the next
-    unit.py asan    every C test of build/asan
+    unit.py all     all but the next; TESTS= selects
+    unit.py quick   the same, each C test in one build, but random ones in both
     unit.py tsan    the tests of threads in build/tsan
     unit.py presets [quick]  the tests of results (tests/unit/results) under each preset
     unit.py lint all|part  lint.sh; part: without the checks that other parts of make check make
     unit.py docs    the documentation's: its commands in order, links, pictures
     unit.py FOLDER  tests in Python
 
-The C tests of build/native and again, under ASan and UBSan, of build/asan, except demos and
-slow ones; some of build/native under valgrind, which detects decisions on uninitialised memory; the
+The C tests of build/native and again, under ASan and UBSan, of build/asan; some of
+build/native under valgrind, which detects decisions on uninitialised memory; the
 generator's, the installation's, the scripts', the PCI device's, the debuggers' and the IGT
 layer's tests in Python.
 TESTS= runs only the C tests of build/native that it names (see selection.py).
@@ -35,6 +35,12 @@ BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build"))
 OUT = pathlib.Path(os.environ.get("OUT", TOP / "out"))
 RESULTS = TOP / "tests/unit/results"
 PYTHON_TESTS = ["tests/hw", "tests/install", "tests/scripts", "tests/qemu", "tests/gdb", "tests/igt"]
+# Selections of meson for the quick part. Tests of several seconds in a process of their own each, and
+# those with fewer random inputs under sanitizers, run in build/native.
+QUICK = {
+    "native": ["--suite", "demos", "--suite", "fuzz", "--suite", "random", "--suite", "slow"],
+    "asan": ["--no-suite", "demos", "--no-suite", "slow"],
+}
 # Under valgrind: processing of pixels and texels by a program, and the on-chip state seen
 # by a job. Each takes some ten seconds.
 MEMCHECK = [
@@ -194,10 +200,6 @@ def main():
         tally = Tally("tsan")
         timed("tests of threads", meson_tests, tally, "tsan", "--suite", "threads")
         sys.exit(tally.close())
-    if sys.argv[1:] == ["asan"]:
-        tally = Tally("asan")
-        timed("every unit test under ASan and UBSan", meson_tests, tally, "asan")
-        sys.exit(tally.close())
     if sys.argv[1:2] == ["presets"]:
         tally = Tally("presets")
         timed("tests of results under each preset", under_presets, tally,
@@ -214,15 +216,18 @@ def main():
         timed("tests of the documentation", side_by_side, tally, python_tests, [("tests/docs",)])
         sys.exit(tally.close())
     tally = Tally("unit")
-    if not sys.argv[1:] and selection.words():
+    folders, quick = sys.argv[1:], sys.argv[1:] == ["quick"]
+    if quick or folders == ["all"]:
+        folders = []
+    if not folders and selection.words():
         timed("unit tests", meson_tests, tally, "native", *selected())
         sys.exit(tally.close())
-    if not sys.argv[1:]:
-        timed("unit tests", meson_tests, tally, "native")
+    if not folders:
+        timed("unit tests", meson_tests, tally, "native", *(QUICK["native"] if quick else []))
         timed("unit tests under ASan and UBSan", meson_tests, tally, "asan",
-              "--no-suite", "demos", "--no-suite", "slow")
+              *(QUICK["asan"] if quick else []))
         timed("unit tests under valgrind", side_by_side, tally, memcheck, MEMCHECK)
-    folders = sys.argv[1:] or PYTHON_TESTS
+    folders = folders or PYTHON_TESTS
     timed(f"tests in {', '.join(folders)}", side_by_side, tally, python_tests,
           [(folder,) for folder in folders])
     sys.exit(tally.close())

@@ -86,11 +86,11 @@ class Lint(unittest.TestCase):
         self.addCleanup(holder.cleanup)
         self.dir = pathlib.Path(holder.name)
 
-    def words(self, **variables):
-        """Return the last three words of the part: program and arguments."""
+    def words(self, part="lint", **variables):
+        """Return the last three words of a part: program and arguments."""
         done = subprocess.run(
             ["bash", "-c", f'source <(sed "\\$d" "{SCRIPT}"); part() {{ printf "%s\\n" "$@"; }}; '
-             "run_part lint", str(SCRIPT)], text=True, check=True, capture_output=True,
+             f"run_part {part}", str(SCRIPT)], text=True, check=True, capture_output=True,
             env={**os.environ, "OUT": str(self.dir), **variables})
         return done.stdout.splitlines()[-3:]
 
@@ -100,6 +100,13 @@ class Lint(unittest.TestCase):
         self.assertEqual(self.words(LINT_CHECKS="all"), [unit, "lint", "all"])
         recipe = re.search(r"^lint:.*\n\t@(.*)", (TOP / "Makefile").read_text(encoding="utf-8"), re.M)
         self.assertEqual(recipe[1], "LINT_CHECKS=all $(S)/check.sh lint")
+
+    def test_make_check_unit_runs_each_test_in_both_builds(self):
+        unit = str(TOP / "scripts/unit.py")
+        self.assertEqual(self.words("unit", UNIT_TESTS="")[1:], [unit, "quick"])
+        self.assertEqual(self.words("unit", UNIT_TESTS="all")[1:], [unit, "all"])
+        recipe = re.search(r"^check-unit:.*\n\t@(.*)", (TOP / "Makefile").read_text(encoding="utf-8"), re.M)
+        self.assertEqual(recipe[1], "UNIT_TESTS=all $(S)/check.sh unit")
 
     def test_each_check_is_a_case_of_junits_file(self):
         (self.dir / "scripts").mkdir()
