@@ -169,10 +169,17 @@ def a_signal_after_the_command_ends_the_tool():
         assert path.startswith("/tmp/pumice-strict-") and not os.path.exists(path), path
 
 
+def ignore_ended_processes():
+    """Ignore SIGCHLD, but not the signals that a caller such as nohup ignores."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    for number in (signal.SIGHUP, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+
+
 def run_with_ended_processes_ignored(*args):
     """Run the tool as the child of a process that ignores SIGCHLD."""
     return subprocess.run([STRICT, *args], capture_output=True, text=True, timeout=120, check=False,
-                          preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+                          preexec_fn=ignore_ended_processes)
 
 
 @test

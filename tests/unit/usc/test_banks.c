@@ -368,15 +368,22 @@ static void usc_slot_register_keeps_its_value_without_an_active_lane(void **stat
 static void usc_slot_registers_are_shared_by_the_waves_of_a_task(void **state)
 {
 	struct run r;
+	u32 wave, l;
 
 	begin(&r, *state);
 	put(&r, INSN(BRNZ, .src0 = SR_ELEM(WAVE_IN_GROUP), .target = 3));
 	put(&r, INSN(MOV, .dst = SL(1), .mask = ALWAYS, .src0 = IMM, .imm = 11));
 	put(&r, INSN(BARRIER));
+	/* As a scalar, and as a vector register. */
 	put(&r, INSN(MOV, .dst = R(0), .mask = ALWAYS, .src0 = SL(1)));
+	put(&r, INSN(ADD, .dst = R(1), .src0 = SL(1), .src1 = K(ZERO)));
 	run(&r, 64);
-	assert_int_equal(temp(&r, 0, 0)[0], 11);
-	assert_int_equal(temp(&r, 1, 0)[31], 11);
+	for (wave = 0; wave < 2; wave++) {
+		for (l = 0; l < PUMICE_LANES; l++) {
+			assert_int_equal(temp(&r, wave, 0)[l], 11);
+			assert_int_equal(temp(&r, wave, 1)[l], 11);
+		}
+	}
 }
 
 /* Again in the slot of an earlier task, which wrote to it. */
