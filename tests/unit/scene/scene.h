@@ -32,8 +32,10 @@
 #define SECOND	1000000000ull
 #ifdef __SANITIZE_THREAD__
 #define LONG	(600 * SECOND)
+#define SCENE_SHARE	5u	/* of tests without a number of waits or partial renders */
 #else
 #define LONG	(60 * SECOND)
+#define SCENE_SHARE	1u
 #endif
 
 /* Kinds of fragment programs. */

@@ -15,6 +15,7 @@
 
 static struct picture first[SCENES], now;
 static struct scene scene;
+static uint32_t scenes = SCENES;	/* that are drawn */
 
 static void assert_same(const struct picture *a, const struct picture *b)
 {
@@ -134,7 +135,7 @@ static uint64_t draw_all(const char *options, uint32_t pages, uint32_t times, bo
 
 	print_message("%s, %u pages\n", options, pages);
 	fx_open(&fx, options, pages);
-	for (i = 0; i < SCENES; i++) {
+	for (i = 0; i < scenes; i++) {
 		scene_make(&scene, 2000000 + i);
 		for (d = 0; d < scene.draws; d++)
 			scene.draw[d].instances *= times;
@@ -147,7 +148,8 @@ static uint64_t draw_all(const char *options, uint32_t pages, uint32_t times, bo
 					 bytes_in_flight(&scene));
 	}
 	assert_int_equal(reg(&fx, PUMICE_PDS_OUTPUTS, 4), 0);
-	if (strstr(options, "uscs=1"))
+	/* With threads it depends on the host whether tiles are in flight at the same time. */
+	if (strstr(options, "uscs=1") && strstr(options, "threads=0"))
 		assert_true(output_waits(&fx) > 0);
 	else if (exact)
 		assert_int_equal(output_waits(&fx), 0);
@@ -170,6 +172,7 @@ static void presets_and_stores_change_nothing(void **state)
 	uint32_t p, s;
 
 	(void)state;
+	scenes = SCENES / SCENE_SHARE;
 	for (p = 0; p < 5; p++)
 		for (s = 0; s < 3; s++) {
 			snprintf(options, sizeof(options), "preset=%s,cores=1,threads=0%s",
@@ -179,6 +182,7 @@ static void presets_and_stores_change_nothing(void **state)
 				 presets[p], stores[s]);
 			draw_all(options, 2048, 1, false, false);
 		}
+	scenes = SCENES;
 }
 
 /* One tile fits at a time; its tasks have 64 and 256 KiB of the stores. */
