@@ -104,7 +104,7 @@ reload: $(stock_module) $(firmware) ## this tree's driver and firmware into the 
 
 .PHONY: check
 check: ## the tests, about an hour the first time, less later; check-debug, -pairs, -kernels, -qemu and -distros run more
-	@$(S)/check.sh lint unit tsan builds docs mutations -- guest debug igt kernels presets
+	@$(S)/check.sh lint unit builds docs mutations -- guest debug igt kernels presets tsan
 
 .PHONY: check-unit
 check-unit: ## blocks, library, assembler, firmware, generator; all plain and under ASan and UBSan (TESTS=)
