@@ -230,9 +230,9 @@ $(native): $(gen) $(hw_sources) $(gpu_sources) $(user_sources) $(call sources,ua
 	@$(S)/build-native.sh native --buildtype=debugoptimized
 
 # Line numbers and functions are all that reports need; UBSan's data has half a million relocations a
-# program. With all debug information and plain relocations the folder has twice the size. A null pointer,
-# and an access past an object, is a report of ASan's: UBSan's checks of them, at each access, would
-# double the size and time of the interpreter once more.
+# program. With all debug information and plain relocations the folder has twice the size. An access by
+# a null pointer or one that has overflowed, or past an object, is a report of ASan's: with UBSan's checks
+# of the pointers, too, objects of the interpreter are a third larger.
 .PHONY: asan
 asan: $(asan) ## the same under ASan and UBSan
 $(asan): $(gen) $(hw_sources) $(gpu_sources) $(user_sources) $(call sources,uapi) | $(packages)

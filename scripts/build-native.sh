@@ -45,6 +45,7 @@ build() {
 	if [ -n "${OBJECTS:-}" ]; then
 		"${inside[@]}" ninja -C "$dir" build.ninja
 		mapfile -t objects < <("${inside[@]}" ninja -C "$dir" -t targets rule c_COMPILER)
+		[ ${#objects[@]} -gt 0 ] || die "ninja lists no objects of $name"
 	fi
 	# shellcheck disable=SC2086
 	"${inside[@]}" ninja -C "$dir" -j"$JOBS" "${objects[@]}" ${TARGETS:-}

@@ -114,7 +114,6 @@ gpu_and_library() {
 	# content of the file and its headers, for all trees: a run without it takes minutes.
 	local cache=$PUMICE_CACHE/cppcheck commands=$BUILD/cppcheck.json
 
-	mkdir -p "$cache"
 	compile_commands "$commands" &&
 		with_lock "$PUMICE_CACHE/cppcheck.lock" inside cppcheck --project="$commands" -j"$JOBS" \
 			--quiet --inline-suppr --enable=warning,performance,portability --template=gcc \
