@@ -16,6 +16,7 @@
 
 #define COUNT	64u	/* instances of each launch */
 #define TURNS	20000u
+#define FILL_TURNS	2000u	/* longer than the groups of fill_slots() are dispatched */
 #define FLAG	7u
 
 /* Areas of the memory for results, words. */
@@ -109,7 +110,7 @@ static uint64_t run_and_count(struct path *p)
 /* As many groups as two USCs manage tasks at most; the flag is set from the beginning. */
 static uint64_t fill_slots(struct path *p)
 {
-	const uint32_t uniforms[5] = { VA_WORDS(p->out_va), VA_WORDS(va_of(p, HELD)), TURNS };
+	const uint32_t uniforms[5] = { VA_WORDS(p->out_va), VA_WORDS(va_of(p, HELD)), FILL_TURNS };
 	struct pumice_kernel *hold = path_kernel(p, hold_program, sizeof(hold_program));
 	const uint32_t groups = 2 * PUMICE_USC_TASKS;
 	uint64_t waits;
