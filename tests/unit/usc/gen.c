@@ -227,9 +227,14 @@ static void emit_branch(struct gen *g)
 	usc_put(g->out->code, at, insn);
 }
 
-/* Change from writing own memory to reading all, or back. All waves execute this. */
+/*
+ * Change from writing own memory to reading all, or back. All waves execute this. There are no
+ * stores under way then: their time of arrival at a barrier depends on the other waves.
+ */
 static void emit_barrier(struct gen *g)
 {
+	g->stored_sig |= g->hasty_sig;
+	g->hasty_sig = 0;
 	gen_wait_all(g);
 	gen_emit(g, INSN(BARRIER));
 	g->read_phase = !g->read_phase;
@@ -324,7 +329,8 @@ static void generate(struct gen_rng *rng, u32 stage, bool one_wave_tasks, bool h
 				  gen_below(rng, gen_below(rng, 2) ? 12 : 160),
 			.coeffs = gfx ? 3 + gen_below(rng, 16) : gen_below(rng, 6),
 			.coeffs_alt = gfx ? 3 + gen_below(rng, 16) : gen_below(rng, 6),
-			.slot_regs = gen_below(rng, PUMICE_USC_OWN_REGS + 1),
+			.slot_regs = hasty && !one_wave_tasks && gen_below(rng, 2) ? 0 :
+				     gen_below(rng, PUMICE_USC_OWN_REGS + 1),
 			.stage = stage,
 			.outputs = stage >= USC_STAGE_FRAGMENT ? 1 + gen_below(rng, 6) : 0,
 		},

@@ -424,6 +424,20 @@ static void emit_global_atomic(struct gen *g, struct pumice_usc_insn insn)
 		emit_load(g, insn, dst, 1, 0);
 }
 
+/*
+ * A store to memory begins. At a write of a slot register a wave waits for those of its task, on
+ * which the time of arrival of stores depends then: programs with such writes wait at once.
+ */
+static void store_begins(struct gen *g, u8 signal)
+{
+	if (g->hasty && !g->write_shared && g->out->limits.slot_regs)
+		gen_emit(g, INSN(SIG_WAIT, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)), .sig0 = signal));
+	else if (g->hasty && gen_below(g->rng, 3) == 0)
+		g->hasty_sig |= (u16)(1u << signal);
+	else
+		g->stored_sig |= (u16)(1u << signal);
+}
+
 /* A burst or a plain access; the rest of the instruction is set already. */
 static void emit_plain(struct gen *g, struct pumice_usc_insn insn, const struct shape *s,
 		       u32 width, bool store)
@@ -445,8 +459,7 @@ static void emit_plain(struct gen *g, struct pumice_usc_insn insn, const struct 
 			set_value(g, &insn, s->regs, start);
 		gen_clear_dim(&insn);
 		gen_emit(g, insn);
-		if (!g->hasty || gen_below(g->rng, 3))
-			g->stored_sig |= (u16)(1u << insn.sig0);
+		store_begins(g, insn.sig0);
 	} else if (!more && select_destination(g, &insn, s->regs, true)) {
 		emit_load_elsewhere(g, insn);
 	} else {
@@ -499,7 +512,7 @@ static u32 select_shared(struct gen *g, u32 most, u32 *words)
 	return SH(GEN_SH_FREE + gen_below(g->rng, free - *words + 1));
 }
 
-/* A burst from read-only memory to shared registers. */
+/* A burst from read-only memory to shared registers. Hasty programs often do not wait. */
 static void emit_shared_load(struct gen *g)
 {
 	struct pumice_usc_insn insn = {
@@ -515,16 +528,16 @@ static void emit_shared_load(struct gen *g)
 	insn.dst = gen_index_constant(g, &insn, insn.dst, 0);
 	gen_clear_dim(&insn);
 	gen_emit(g, insn);
-	gen_emit(g, INSN(SIG_WAIT, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)), .sig0 = insn.sig0));
+	if (!g->hasty || gen_below(g->rng, 2))
+		gen_emit(g, INSN(SIG_WAIT, .dst = R_ELEM(gen_keep(g, KEEP_ADDR)),
+				 .sig0 = insn.sig0));
 }
 
 void gen_shared(struct gen *g)
 {
-	if (g->hasty)
-		return;	/* the model has no late shared registers */
 	if (g->write_shared) {
 		emit_shared_load(g);
-	} else if (g->depth == 0 && !g->read_phase) {
+	} else if (g->depth == 0 && !g->read_phase && !g->hasty) {
 		/* All waves of the task write the same words. */
 		gen_emit(g, INSN(BARRIER));
 		emit_shared_load(g);
@@ -569,7 +582,7 @@ static void wait_for_copy(struct gen *g, u8 signal)
 void gen_copy(struct gen *g)
 {
 	u32 base = R_ELEM(gen_keep(g, KEEP_BASE)), at = gen_below(g->rng, 512) * 4;
-	bool load = !g->hasty && gen_below(g->rng, 2);	/* the model loads local memory early */
+	bool load = gen_below(g->rng, 2);
 	struct pumice_usc_insn insn = {
 		.src2 = base, .disp = (u16)(gen_below(g->rng, 64) * 4),
 		.sig0 = (u8)gen_below(g->rng, PUMICE_USC_SIGNALS),

@@ -28,6 +28,7 @@ struct gen {
 	u32 busy_temps[8];	/* bit sets: destinations of loads under way */
 	u16 busy_sig;
 	u16 stored_sig;		/* stores to memory that it has not waited for */
+	u16 hasty_sig;		/* those for which it waits at a barrier only */
 };
 
 static inline u32 gen_keep(const struct gen *g, u32 which)

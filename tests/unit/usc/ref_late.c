@@ -14,7 +14,7 @@ static const struct pumice_isa_form *form_of(const struct ref_step *s)
 	return &pumice_isa_find_opcode(&pumice_usc_isa, s->in.opcode)->form[s->in.form];
 }
 
-/* Return the load of a register, or NULL: the bank has none. */
+/* Return the load of a register of a wave, or NULL: the bank has none. */
 static struct ref_load *load_of(const struct ref_group *g, const struct ref_wave *w, u32 bank,
 				u32 number)
 {
@@ -36,11 +36,29 @@ static struct ref_load *load_of(const struct ref_group *g, const struct ref_wave
 	}
 }
 
+/* Return whether a wave has not waited for a copy or burst to a shared register. */
+static bool shared_is_late(const struct ref_group *g, const struct ref_wave *w, u32 number,
+			   u32 *signal)
+{
+	for (u32 n = 0; n < g->copies; n++) {
+		const struct ref_copy *copy = &g->copy[n];
+
+		if (copy->load && copy->shared && (copy->waves >> w->number_in_group & 1) &&
+		    copy->first <= number && number < copy->first + copy->words) {
+			*signal = copy->signal;
+			return true;
+		}
+	}
+	return false;
+}
+
 bool ref_is_late(const struct ref_group *g, const struct ref_wave *w, u32 bank, u32 number,
 		 u32 *signal)
 {
 	const struct ref_load *load = load_of(g, w, bank, number);
 
+	if (bank == PUMICE_USC_BANK_SH)
+		return shared_is_late(g, w, number, signal);
 	if (!load || !load->pending)
 		return false;
 	*signal = load->signal;
@@ -63,56 +81,94 @@ static void arrive(struct ref_step *s, u32 bank, u32 number)
 	load->pending = false;
 }
 
+static void complete_copy(struct ref_group *g, u32 n)
+{
+	ref_complete_copy(g, &g->copy[n]);
+	memmove(&g->copy[n], &g->copy[n + 1], (--g->copies - n) * sizeof(g->copy[0]));
+}
+
+/* A load precedes later ones of its words. */
+static void complete_loads_of(struct ref_group *g, const struct ref_copy *later)
+{
+	const u32 size = later->shared ? 1 : 4;
+
+	for (u32 n = g->copies; n-- > 0;) {
+		const struct ref_copy *copy = &g->copy[n];
+
+		if (copy->load && copy->shared == later->shared &&
+		    (!copy->shared || copy->task == later->task) &&
+		    copy->first < later->first + later->words * size &&
+		    later->first < copy->first + copy->words * size)
+			complete_copy(g, n);
+	}
+}
+
+/* Of more than REF_MAX_COPIES that a wave waits for, the oldest one is complete. */
+static void make_room(struct ref_group *g, u32 wave)
+{
+	u32 oldest = 0, count = 0;
+
+	for (u32 n = g->copies; n-- > 0;) {
+		if (!(g->copy[n].waves >> wave & 1))
+			continue;
+		oldest = n;
+		count++;
+	}
+	if (count == REF_MAX_COPIES)
+		complete_copy(g, oldest);
+}
+
 void ref_begin_copy(struct ref_step *s, const struct ref_copy *copy)
 {
 	struct ref_group *g = s->g;
+	struct ref_copy *begun;
 
 	if (g->late == REF_EARLY) {
-		ref_store_copy(g, copy);
+		ref_complete_copy(g, copy);
 		return;
 	}
-	ref_complete_all_stores(g);
-	if (g->copies == REF_MAX_COPIES) {
-		ref_store_copy(g, &g->copy[0]);
-		memmove(&g->copy[0], &g->copy[1], --g->copies * sizeof(g->copy[0]));
-	}
-	g->copy[g->copies] = *copy;
-	g->copy[g->copies].signal = s->signal;
+	if (copy->load)
+		complete_loads_of(g, copy);
+	else
+		ref_complete_all_stores(g);
+	make_room(g, s->w->number_in_group);
+	begun = &g->copy[g->copies++];
+	*begun = *copy;
+	begun->signal = s->signal;
 	for (u32 n = 0; n < g->waves; n++)
-		g->copy[g->copies].when[n] = g->wave[n].clock + 1 + REF_LATENCY;
-	g->copies++;
+		begun->when[n] = g->wave[n].clock + 1 + REF_LATENCY;
 }
 
 void ref_store_copies_of(struct ref_group *g, u64 addr, u32 bytes)
 {
-	u32 left = 0;
+	for (u32 n = 0; n < g->copies;) {
+		const struct ref_copy *copy = &g->copy[n];
 
-	for (u32 n = 0; n < g->copies; n++) {
-		const struct ref_copy copy = g->copy[n];
-
-		if (addr < copy.memory + copy.words * 4u && copy.memory < addr + bytes)
-			ref_store_copy(g, &copy);
+		if (!copy->load && addr < copy->memory + copy->words * 4u &&
+		    copy->memory < addr + bytes)
+			complete_copy(g, n);
 		else
-			g->copy[left++] = copy;
+			n++;
 	}
-	g->copies = left;
 }
 
-/* Make copies to memory complete that have one of some signals, or are complete at a clock. */
+/*
+ * Make copies and bursts of the wave complete that have one of some signals, or are complete at a
+ * clock.
+ */
 static void complete_copies(struct ref_step *s, u32 signals, u64 clock)
 {
-	struct ref_group *g = s->g;
-	u32 left = 0;
+	const u32 wave = s->w->number_in_group;
 
-	for (u32 n = 0; n < g->copies; n++) {
-		const struct ref_copy copy = g->copy[n];
+	for (u32 n = 0; n < s->g->copies;) {
+		const struct ref_copy *copy = &s->g->copy[n];
 
-		if ((signals >> copy.signal & 1) || copy.when[s->w->number_in_group] <= clock)
-			ref_store_copy(g, &copy);
+		if ((copy->waves >> wave & 1) &&
+		    ((signals >> copy->signal & 1) || copy->when[wave] <= clock))
+			complete_copy(s->g, n);
 		else
-			g->copy[left++] = copy;
+			n++;
 	}
-	g->copies = left;
 }
 
 /* Make the loads of a bank arrive that have one of some signals, or are complete at a clock. */
@@ -152,6 +208,7 @@ static bool register_is_late(const struct ref_step *s, const struct pumice_isa_o
 			     u32 raw)
 {
 	const struct pumice_usc_operand o = ref_operand(s, raw);
+	const bool one = o.elem || ref_is_one_value(operand->cls);
 	u32 count = ref_count(s, operand), signal, number;
 
 	if (o.bank == PUMICE_USC_BANK_M)
@@ -159,7 +216,7 @@ static bool register_is_late(const struct ref_step *s, const struct pumice_isa_o
 	if (o.idx && ref_is_late(s->g, s->w, PUMICE_USC_BANK_IDX, o.idx - 1u, &signal))
 		return true;
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
-		if ((o.idx && !o.elem && !ref_valid(s->w, l)) || (o.elem && l))
+		if (one ? l > 0 : o.idx && !ref_valid(s->w, l))
 			continue;
 		if (!ref_select(s, raw, count, l, &number))
 			continue;

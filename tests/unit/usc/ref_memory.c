@@ -269,30 +269,62 @@ static u32 group_instances(const struct ref_group *g)
 	return instances;
 }
 
-void ref_store_copy(struct ref_group *g, const struct ref_copy *copy)
+void ref_complete_copy(struct ref_group *g, const struct ref_copy *copy)
 {
 	for (u32 n = 0; n < copy->words; n++) {
+		u32 *shared = &g->shared[copy->task][copy->first + n];
+		u8 *local = &g->local[copy->first + n * 4u];
 		u8 *there = &g->memory[copy->memory + n * 4u - g->memory_va];
 
-		if (copy->shared)
-			put_bytes(there, g->shared[copy->task][copy->first + n], 4);
+		if (copy->load && copy->shared)
+			*shared = copy->value[n];
+		else if (copy->load)
+			memcpy(local, &copy->value[n], 4);
+		else if (copy->shared)
+			put_bytes(there, *shared, 4);
 		else
-			memcpy(there, &g->local[copy->first + n * 4u], 4);
+			memcpy(there, local, 4);
 	}
 }
 
-/* Of a copy or burst from memory to the common store: word n, from a register on. */
-static void load_shared(struct ref_step *s, u32 raw, u32 n, const u8 *there)
+/* Return the waves of a task, a bit each. */
+static u32 waves_of_task(const struct ref_group *g, u32 task)
 {
-	bool one_task = s->in.opcode == PUMICE_USC_OP_SHARED_LOAD;
-	u32 first;
+	u32 waves = 0;
 
-	ref_select(s, raw, s->in.words, 0, &first);
-	for (u32 w = 0; w < s->g->waves; w++) {
-		u32 task = one_task ? s->w->task : s->g->wave[w].task;
+	for (u32 w = 0; w < g->waves; w++)
+		waves |= (u32)(g->wave[w].task == task) << w;
+	return waves;
+}
 
-		s->g->shared[task][first + n] = extended(s, there, 4);
+/* Begin to load the shared registers of each task, or of the wave's. */
+static void load_shared(struct ref_step *s, struct ref_copy *copy)
+{
+	copy->load = true;
+	if (s->in.opcode == PUMICE_USC_OP_SHARED_LOAD) {
+		copy->waves = 1u << s->w->number_in_group;
+		ref_begin_copy(s, copy);
+		return;
 	}
+	for (u32 task = 0; task < s->g->tasks; task++) {
+		copy->task = task;
+		copy->waves = waves_of_task(s->g, task);
+		if (copy->waves)
+			ref_begin_copy(s, copy);
+	}
+}
+
+/* Read the words that a copy or burst loads, or are stored; false on a fault. */
+static bool read_words(struct ref_step *s, struct ref_copy *copy)
+{
+	for (u32 n = 0; n < copy->words; n++) {
+		const u8 *there = global_at(s, copy->memory + n * 4u, 4);
+
+		if (!there)
+			return false;
+		memcpy(&copy->value[n], there, 4);
+	}
+	return true;
 }
 
 static bool run_copy_shared(struct ref_step *s)
@@ -300,30 +332,29 @@ static bool run_copy_shared(struct ref_step *s)
 	bool store = s->in.opcode == PUMICE_USC_OP_GROUP_STORE_SHARED;
 	u64 memory = base_address(s) + s->in.disp;
 	struct ref_copy copy = { .shared = true, .task = s->w->task, .words = s->in.words,
-				 .memory = memory };
+				 .memory = memory, .waves = UINT32_MAX };
 
 	if (s->in.opcode != PUMICE_USC_OP_SHARED_LOAD && group_instances(s->g) < 17)
 		return ref_fault(s, PUMICE_FAULT_USC_BURST);
 	if (memory % 4)
 		return ref_fault(s, PUMICE_FAULT_USC_BURST_ALIGN);
-	for (u32 n = 0; n < s->in.words; n++) {
-		u8 *there = global_at(s, memory + n * 4u, 4);
-
-		if (!there)
-			return false;
-		if (!store)
-			load_shared(s, s->in.dst, n, there);
-	}
-	if (store) {
-		ref_select(s, s->in.src0, s->in.words, 0, &copy.first);
+	if (!read_words(s, &copy))
+		return false;
+	ref_select(s, store ? s->in.src0 : s->in.dst, s->in.words, 0, &copy.first);
+	if (store)
 		ref_begin_copy(s, &copy);
-	}
+	else
+		load_shared(s, &copy);
 	return true;
 }
 
 static bool run_copy(struct ref_step *s)
 {
 	u64 memory = base_address(s) + s->in.disp, local = ref_read_scalar(s, s->in.src0);
+	struct ref_copy copy = {
+		.load = s->in.opcode == PUMICE_USC_OP_GROUP_LOAD, .first = (u32)local,
+		.words = s->in.words, .memory = memory, .waves = UINT32_MAX,
+	};
 
 	if (group_instances(s->g) < 17)
 		return ref_fault(s, PUMICE_FAULT_USC_BURST);
@@ -333,17 +364,9 @@ static bool run_copy(struct ref_step *s)
 		return ref_fault(s, PUMICE_FAULT_USC_LOCAL_ALIGN);
 	if (local + s->in.words * 4u > s->g->local_bytes)
 		return ref_fault(s, PUMICE_FAULT_USC_LOCAL_BOUNDS);
-	for (u32 n = 0; n < s->in.words; n++) {
-		u8 *here = &s->g->local[local + n * 4], *there = global_at(s, memory + n * 4u, 4);
-
-		if (!there)
-			return false;
-		if (s->in.opcode == PUMICE_USC_OP_GROUP_LOAD)
-			memcpy(here, there, 4);
-	}
-	if (s->in.opcode == PUMICE_USC_OP_GROUP_STORE)
-		ref_begin_copy(s, &(struct ref_copy){ .first = (u32)local, .words = s->in.words,
-						      .memory = memory });
+	if (!read_words(s, &copy))
+		return false;
+	ref_begin_copy(s, &copy);
 	return true;
 }
 

@@ -14,11 +14,12 @@
  * them before is a fault.
  *
  * A work-group copy to memory reads its source when it is complete: in both of these, when the
- * first wave has waited, or by its clock.
+ * first wave has waited, or by its clock. Copies and bursts to shared registers and local memory
+ * write them then.
  *
- * Limits: a global access outside of the given memory is reported as an error,
- * not translated. Shared registers and local memory are always loaded early, and late slot
- * registers are those of a task of one wave.
+ * Limits: a global access outside of the given memory is reported as an error, not translated. With
+ * REF_POISON, local memory that is late is not found when it is used, nor are words of the oldest
+ * of more than REF_MAX_COPIES copies. Late slot registers are those of a task of one wave.
  */
 #ifndef PUMICE_TESTS_USC_REF_MODEL_H
 #define PUMICE_TESTS_USC_REF_MODEL_H
@@ -72,16 +73,21 @@ struct ref_load {
 	u32 samples[PUMICE_LANES];	/* of a pixel output: bit s is sample s */
 };
 
-/* A copy to memory that is not complete. */
+#define REF_COPY_WORDS 128u
+
+/* A copy or burst that is not complete: to memory, or from it. */
 struct ref_copy {
-	bool shared;		/* from shared registers, else from local memory */
+	bool load;
+	bool shared;		/* shared registers, else local memory */
 	u32 task, first, words;	/* the registers' task; first register or byte */
 	u64 memory;
+	u32 value[REF_COPY_WORDS];	/* of a load */
+	u32 waves;		/* that wait for it: bit n is wave n of the group */
 	u32 signal;
 	u64 when[REF_MAX_WAVES];
 };
 
-#define REF_MAX_COPIES 16u
+#define REF_MAX_COPIES 16u	/* that a wave waits for */
 
 /* A part of memory that a lane stores, which is not complete or not waited for. */
 struct ref_store {
@@ -143,7 +149,7 @@ struct ref_group {
 	u32 slot_reg[PUMICE_GROUP_TASKS][PUMICE_USC_OWN_REGS];
 	u8 local[64u << 10];
 	u32 copies;
-	struct ref_copy copy[REF_MAX_COPIES];	/* oldest first */
+	struct ref_copy copy[REF_MAX_COPIES * REF_MAX_WAVES];	/* oldest first */
 	u32 stores, store_room;
 	struct ref_store *store;	/* oldest first */
 	u64 dc_fetches;	/* windows of dynamic constants, over all lanes */

@@ -277,7 +277,7 @@ static const struct pumice_isa_operand *operand_in(const struct ref_step *s, u32
 }
 
 /* Return whether an operand of a class has one value for all lanes, whatever register it is. */
-static bool is_one_value(u32 class)
+bool ref_is_one_value(u32 class)
 {
 	return class == PUMICE_USC_CLASS_SREG || class == PUMICE_USC_CLASS_SDST ||
 	       class == PUMICE_USC_CLASS_SANY || class == PUMICE_USC_CLASS_SADDR ||
@@ -314,7 +314,7 @@ static bool leads_beyond(const struct ref_step *s, u32 field, u32 raw)
 
 	if (!operand || !raw)
 		return false;
-	if (is_one_value(operand->cls))
+	if (ref_is_one_value(operand->cls))
 		return !ref_select(s, raw, ref_count(s, operand), 0, &number);
 	for (u32 l = 0; l < PUMICE_LANES; l++) {
 		if (ref_valid(s->w, l) && !ref_select(s, raw, ref_count(s, operand), l, &number))

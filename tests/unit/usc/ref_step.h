@@ -62,17 +62,19 @@ bool ref_fault(struct ref_step *s, enum pumice_fault why);
 /* An operand, offset registers replaced by those that they name; its registers, from that on. */
 struct pumice_usc_operand ref_operand(const struct ref_step *s, u32 raw);
 u32 ref_count(const struct ref_step *s, const struct pumice_isa_operand *operand);
+/* Return whether an operand of a class is the same for all lanes: an index is that of lane 0. */
+bool ref_is_one_value(u32 cls);
 
 /*
  * Late data (ref_late.c): before an instruction, false if it uses a register too early; a word that
  * is loaded; after the instruction.
  */
 bool ref_late_begin(struct ref_step *s);
-/* Begin a copy to memory; the words are stored when it is complete. */
+/* Begin a copy or burst; the words are moved when it is complete. */
 void ref_begin_copy(struct ref_step *s, const struct ref_copy *copy);
-/* Store the words of a copy (ref_memory.c). */
-void ref_store_copy(struct ref_group *g, const struct ref_copy *copy);
-/* Store those of them that overlap bytes. */
+/* Move the words of a copy or burst (ref_memory.c). */
+void ref_complete_copy(struct ref_group *g, const struct ref_copy *copy);
+/* Store the copies to memory that overlap bytes. */
 void ref_store_copies_of(struct ref_group *g, u64 addr, u32 bytes);
 /* Begin to store a part of memory; bytes: 1, 2, 4. See ref_store.c. */
 void ref_put(struct ref_step *s, u64 addr, u32 value, u32 bytes);
