@@ -94,6 +94,7 @@ static void inproc_close(struct pumice_device *dev)
 	if (!virtual_put(first))
 		return;
 	pumice_gpu_destroy(first->gpu);
+	virtual_fini(first);
 	fw_fini(first);
 	ram_fini(first);
 	device_destroy(first);

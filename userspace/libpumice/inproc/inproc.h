@@ -442,7 +442,9 @@ void virtual_run_unlock(struct inproc_device *d);
 /* Disconnect a device that is not number 0. No lock held. */
 void virtual_close(struct inproc_device *d);
 /* Count a device as closed. Return: whether it was the last one. No lock held. */
-bool virtual_put(struct inproc_device *d);
+bool virtual_put(struct inproc_device *first);
+/* Destroy the locks. The GPU, whose threads take them, is destroyed. */
+void virtual_fini(struct inproc_device *first);
 int inproc_open_virtual(struct pumice_device *dev, u32 number, struct pumice_device **out);
 
 /* device.c */

@@ -113,12 +113,16 @@ bool virtual_put(struct inproc_device *first)
 	pthread_mutex_lock(&s->lock);
 	last = !--s->open;
 	pthread_mutex_unlock(&s->lock);
-	if (!last)
-		return false;
+	return last;
+}
+
+void virtual_fini(struct inproc_device *first)
+{
+	struct inproc_shared *s = &first->shared;
+
 	pthread_mutex_destroy(&s->irq_lock);
 	pthread_mutex_destroy(&s->run_lock);
 	pthread_mutex_destroy(&s->lock);
-	return true;
 }
 
 /* Create virtual GPU @number and connect it; the lock of the GPU is held. */
