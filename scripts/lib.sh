@@ -109,9 +109,9 @@ step() {
 }
 
 # with_lock FILE COMMAND…: run COMMAND with an exclusive lock on FILE. Prints a
-# line if it has to wait. The lock is released with the process, however it ends.
+# line if it has to wait. Returns its status. The lock is released with the process, however it ends.
 with_lock() {
-	local file=$1 fd
+	local file=$1 fd status
 
 	shift
 	mkdir -p "$(dirname "$file")"
@@ -121,7 +121,9 @@ with_lock() {
 		flock "$fd"
 	fi
 	"$@"
+	status=$?
 	exec {fd}>&-
+	return "$status"
 }
 
 # digest FILE…: print a short name for the content of all

@@ -70,7 +70,11 @@ def add_refused(tally, title, test, output, text, log):
 
 
 def meson_tests(tally, name, *selection, preset=None, refused=None):
-    """Run all tests of one build folder, or some; refused: {test: text that it fails with}."""
+    """
+    Run all tests of one build folder, or some; refused: {test: text that it fails with}.
+
+    Return the names of those that have run.
+    """
     folder = BUILD / name
     environment = dict(os.environ, **SANITIZERS,
                        PUMICE_FIRMWARE=str(BUILD / "firmware/pumice_fw.bin"))
@@ -93,18 +97,28 @@ def meson_tests(tally, name, *selection, preset=None, refused=None):
                        env=environment, stdout=log, stderr=log, check=False)
     if not results.exists():
         tally.add(f"{title}: meson test", False, f"see out/logs/test-{title}.log")
-        return
+        return set()
+    ran = set()
     for line in results.read_text(encoding="utf-8").splitlines():
         test = json.loads(line)
         output = test.get("stdout", "") + "\n" + test.get("stderr", "")
         log = f"out/logs/test-{title}.log"
-        text = (refused or {}).get(test["name"].rpartition(" / ")[2])
+        name = test["name"].rpartition(" / ")[2]
+        ran.add(name)
+        text = (refused or {}).get(name)
         if text:
             add_refused(tally, title, test, output, text, log)
             continue
         good = test["result"] in ("OK", "EXPECTEDFAIL")
         tally.add_output(f"{title}: {test['name']}", output, 0 if good else 1,
                          f"{test['result']}, see {log}")
+    return ran
+
+
+def add_missing(tally, title, expected, ran):
+    """Count each test as failed that was in no run: a selection omits it, or a run has ended early."""
+    for name in sorted(set(expected) - ran):
+        tally.add(f"{title}: {name}", False, "it has not run")
 
 
 def native_tests():
@@ -119,6 +133,12 @@ def selected():
     return selection.select(native_tests(), selection.words())
 
 
+def is_quick(name, words):
+    """Return whether the words of a row make a test of it a quick one."""
+    return any(word == "quick" or word.startswith("quick=") and fnmatch.fnmatch(name, word[6:])
+               for word in words)
+
+
 def tests_of_results(quick):
     """Return {test: {preset that refuses it: text}}, of all tests of results or the quick ones.
 
@@ -131,9 +151,11 @@ def tests_of_results(quick):
             sys.exit(f"error: {RESULTS}: no test is called {pattern}")
         for name in found:
             tests.pop(name, None)
-            if not quick or any(word == "quick" or word.startswith("quick=") and
-                                fnmatch.fnmatch(name, word[6:]) for word in words):
+            if not quick or is_quick(name, words):
                 tests[name] = dict(word[1:].split("=", 1) for word in words if word[0] == "!")
+        if any(word.startswith("quick") for word in words) and not any(
+                is_quick(name, words) for name in found):
+            sys.exit(f"error: {RESULTS}: of {pattern} no test is quick")
     return tests
 
 
@@ -141,9 +163,10 @@ def under_presets(tally, quick):
     """Run the tests of results under each preset."""
     tests = tests_of_results(quick)
     for preset in selection.PRESETS:
-        meson_tests(tally, "native", *tests, preset=preset,
-                    refused={name: texts[preset] for name, texts in tests.items()
-                             if preset in texts})
+        ran = meson_tests(tally, "native", *tests, preset=preset,
+                          refused={name: texts[preset] for name, texts in tests.items()
+                                   if preset in texts})
+        add_missing(tally, preset, tests, ran)
 
 
 def logged(name, log, output, status):
@@ -186,11 +209,23 @@ def side_by_side(tally, run, rows):
 
 
 def timed(title, run, *arguments):
-    """Run with a line of output before and after."""
+    """Run with a line of output before and after; return the result."""
     start = time.monotonic()
     print(f"  … {title}", flush=True)
-    run(*arguments)
+    result = run(*arguments)
     print(f"  ✓ {title} ({time.monotonic() - start:.0f} s)", flush=True)
+    return result
+
+
+def c_tests(tally, quick):
+    """Run the C tests in both builds, or, if quick, each in one of them at least."""
+    ran = {}
+    for name, title in (("native", "unit tests"), ("asan", "unit tests under ASan and UBSan")):
+        ran[name] = timed(title, meson_tests, tally, name, *(QUICK[name] if quick else []))
+        if not quick:
+            add_missing(tally, name, native_tests(), ran[name])
+    if quick:
+        add_missing(tally, "quick", native_tests(), ran["native"] | ran["asan"])
 
 
 def main():
@@ -223,9 +258,7 @@ def main():
         timed("unit tests", meson_tests, tally, "native", *selected())
         sys.exit(tally.close())
     if not folders:
-        timed("unit tests", meson_tests, tally, "native", *(QUICK["native"] if quick else []))
-        timed("unit tests under ASan and UBSan", meson_tests, tally, "asan",
-              *(QUICK["asan"] if quick else []))
+        c_tests(tally, quick)
         timed("unit tests under valgrind", side_by_side, tally, memcheck, MEMCHECK)
     folders = folders or PYTHON_TESTS
     timed(f"tests in {', '.join(folders)}", side_by_side, tally, python_tests,

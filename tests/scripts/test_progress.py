@@ -53,6 +53,14 @@ class Steps(unittest.TestCase):
         self.assertEqual(self.progress("Get:1 a\nGet:2 b  c\n\n"), "Get:2 b c")
         self.assertEqual(self.progress("x" * 200), "x" * 69 + "…")
 
+    def test_a_command_with_a_lock_has_its_status_with_and_without_errexit(self):
+        for errexit in ("-e", "+e"):
+            for status in (0, 3):
+                done = subprocess.run(["bash", "-c", f"set {errexit}; . {SCRIPTS}/lib.sh; "
+                                       f"with_lock {self.folder}/lock sh -c 'exit {status}'"],
+                                      env=self.environment, check=False)
+                self.assertEqual(done.returncode, status)
+
     def test_empty_log_shows_nothing(self):
         self.assertEqual(self.progress(""), "")
 

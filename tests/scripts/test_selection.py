@@ -164,6 +164,21 @@ class Guests(unittest.TestCase):
                              {"demo_a_2": {}, "demo_b_2": {"waves": "text"}, "t": {}})
             self.assertEqual(set(unit.tests_of_results(False)), set(names))
 
+    def test_a_row_whose_pattern_makes_no_test_quick_is_an_error(self):
+        with mock.patch.object(unit, "native_tests", return_value=["demo_a_threads_4"]), \
+                mock.patch.object(selection, "lines", return_value=[["demo_*", "quick=*_2"]]), \
+                self.assertRaisesRegex(SystemExit, "of demo_\\* no test is quick"):
+            unit.tests_of_results(True)
+
+    def test_a_test_that_no_build_has_run_is_a_failure(self):
+        for quick, native, asan, missing in (
+                (True, {"a", "b"}, {"c"}, 0), (True, {"a"}, {"c"}, 1), (False, {"a", "b", "c"}, {"c"}, 2)):
+            tally = mock.Mock()
+            with mock.patch.object(unit, "native_tests", return_value=["a", "b", "c"]), \
+                    mock.patch.object(unit, "meson_tests", side_effect=[native, asan]):
+                unit.c_tests(tally, quick)
+            self.assertEqual([call.args[1] for call in tally.add.call_args_list], [False] * missing)
+
     def check_that_fails(self, program, case, text):
         """Check that a text names a check of the case, or of the fixture, and the value."""
         check = re.fullmatch(r"(\S.*) (is \d+ \(0x[0-9a-f]+\),|gives \w+,)", text)
