@@ -172,8 +172,6 @@ static int set_strict(struct pumice_gpu *gpu, bool strict)
 		gpu->strict.race = NULL;
 		gpu->strict.lines = NULL;
 	}
-	if (!strict || ret)
-		places_clear(&gpu->strict.places);
 	owner_set(&gpu->owner, strict && !ret);
 	dropped_set(&gpu->dropped, strict && !ret);
 	mmu_set_stale(&gpu->mmu, strict && !ret ? coherence_stale : NULL, gpu);
@@ -195,6 +193,9 @@ static int change(struct pumice_gpu *gpu, enum pumice_mode mode)
 		set_strict(gpu, gpu->mode == PUMICE_MODE_STRICT);
 		return ret;
 	}
+	/* Other modes are not informed of changes of mappings. */
+	if (mode != PUMICE_MODE_STRICT)
+		places_clear(&gpu->strict.places);
 	gpu->mode = mode;
 	return 0;
 }

@@ -227,6 +227,24 @@ static void the_parts_around_an_unmapped_range_remain(void **state)
 	assert_mapped(SPACE, VA + PLACES_PAGE, "b");
 }
 
+static void a_mapping_replaces_those_at_its_addresses(void **state)
+{
+	(void)state;
+	map(SPACE, VA, 4 * PLACES_PAGE, &buffer, "b");
+	map(SPACE, VA + PLACES_PAGE, PLACES_PAGE, &second, "c");
+	assert_mapped(SPACE, VA, "b");
+	assert_mapped(SPACE, VA + PLACES_PAGE, "c");
+	assert_mapped(SPACE, VA + 2 * PLACES_PAGE, "b");
+	unmap(SPACE, VA + PLACES_PAGE, PLACES_PAGE, 1, "c");
+	assert_mapped(SPACE, VA + PLACES_PAGE, NULL);
+	map(SPACE, VA, 4 * PLACES_PAGE, &second, "d");
+	assert_mapped(SPACE, VA, "d");
+	assert_mapped(SPACE, VA + 3 * PLACES_PAGE, "d");
+	unmap(SPACE, VA, 4 * PLACES_PAGE, 2, "d");
+	assert_mapped(SPACE, VA, NULL);
+	assert_mapped(SPACE, VA + 2 * PLACES_PAGE, NULL);
+}
+
 static void mappings_are_found_in_any_order(void **state)
 {
 	char label[8];
@@ -280,6 +298,11 @@ static void a_name_needs_no_escape(void **state)
 	places_add_end(&places, SPACE, VA + 8, &buffer, "a\"b\\c\nd\xc3\xa4 e~");
 	assert_true(places_find_end(&places, SPACE, VA + 8, 1, &end));
 	assert_string_equal(end.label, "a?b?c?d?? e~");
+	map(SPACE, VA, PLACES_PAGE, &second, "a\"b\\");
+	assert_mapped(SPACE, VA, "a?b?");
+	unmap(SPACE, VA + PLACES_PAGE, PLACES_PAGE, 1, "a\"b");
+	assert_true(places_find_removed(&places, SPACE, VA + PLACES_PAGE, &removed));
+	assert_string_equal(removed.label, "a?b");
 	memset(name, 'x', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	places_label(&places, &buffer, name);
@@ -385,6 +408,7 @@ int main(void)
 		TEST(a_buffer_is_freed_and_named_by_its_identity),
 		TEST(a_mapping_is_found_by_each_of_its_addresses),
 		TEST(the_parts_around_an_unmapped_range_remain),
+		TEST(a_mapping_replaces_those_at_its_addresses),
 		TEST(mappings_are_found_in_any_order),
 		TEST(mappings_without_room_are_not_kept),
 		TEST(descriptions_are_dropped_together),

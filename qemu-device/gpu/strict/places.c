@@ -26,7 +26,10 @@ void places_clear(struct places *places)
 {
 	pthread_mutex_lock(&places->lock);
 	places->end_count = 0;
+	free(places->range);
+	places->range = NULL;
 	places->range_count = 0;
+	places->range_room = 0;
 	memset(places->removed, 0, sizeof(places->removed));
 	pthread_mutex_unlock(&places->lock);
 }

@@ -80,7 +80,7 @@ void places_clear(struct places *places);
  */
 void places_add_end(struct places *places, u64 catalogue, u64 end, const void *buffer,
 		    const char *label);
-/* A buffer is mapped at a range that has no mapping; the label is copied, and shortened. */
+/* A buffer is mapped at a range, in place of former mappings. The label is copied and shortened. */
 void places_add_range(struct places *places, const struct places_range *range, const char *label);
 /* A mapping is removed; the members of removed are copied, the label is shortened. */
 void places_remove(struct places *places, const struct places_removed *removed);

@@ -66,6 +66,7 @@ struct watch_group {
 	u32 fence[USC_GROUP_WAVES];	/* accesses before the fences so far */
 	u32 number;	/* of struct race; 0: it has not accessed memory yet */
 	struct race_acquired acquired[USC_GROUP_WAVES];
+	u32 end[USC_GROUP_WAVES];	/* instruction at which a wave has ended */
 };
 
 _Static_assert(USC_GROUP_WAVES == RACE_WAVES, "waves of a work-group");
@@ -491,22 +492,35 @@ void usc_watch_end(struct exec *x, const struct usc_insn *i, const struct usc_wa
 
 /* ------------------------------------------------------------------- barriers */
 
-/* Return the instruction that a wave waits at, or the last one of a wave that has ended. */
-static u32 place_of(const struct usc *usc, const struct usc_run *run, u32 wave)
+void usc_watch_wave_end(struct usc_watch *watch, unsigned int group, u32 wave, u32 pc)
 {
+	watch->group[group].end[wave] = pc;
+}
+
+/*
+ * Return the instruction that a wave waits at, or the last one of a wave that has ended: another
+ * group may have its place.
+ */
+static u32 place_of(const struct usc *usc, unsigned int group, u32 wave)
+{
+	const struct usc_run *run = &usc->run[group];
 	const u32 pc = usc->wave[run->wave[wave]].pc;
 
-	return (run->barrier | run->ended) >> wave & 1 ? pc - 1 : pc;
+	if (run->ended >> wave & 1)
+		return usc->watch->group[group].end[wave];
+	return run->barrier >> wave & 1 ? pc - 1 : pc;
 }
 
 /* Find a wave that is not at the instruction of another one, or has ended; false: there is none. */
-static bool find_other(const struct usc *usc, const struct usc_run *run, u32 wave,
+static bool find_other(const struct usc *usc, unsigned int group, u32 wave,
 		       struct strict_other *other)
 {
-	for (u32 w = 0; w < run->waves; w++) {
-		const u32 pc = place_of(usc, run, w);
+	const struct usc_run *run = &usc->run[group];
 
-		if (!(run->ended >> w & 1) && pc == place_of(usc, run, wave))
+	for (u32 w = 0; w < run->waves; w++) {
+		const u32 pc = place_of(usc, group, w);
+
+		if (!(run->ended >> w & 1) && pc == place_of(usc, group, wave))
 			continue;
 		*other = (struct strict_other){ .known = true, .wave = (u8)w, .pc = pc };
 		return true;
@@ -522,7 +536,7 @@ void usc_watch_fault(const struct usc *usc, unsigned int group, const struct gpu
 	if (!fault->wave_known || !strict_of_fault(fault, wave, &finding))
 		return;
 	if (finding.kind == PUMICE_FINDING_DIVERGENT_BARRIER)
-		find_other(usc, &usc->run[group], wave, &finding.other);
+		find_other(usc, group, wave, &finding.other);
 	strict_report(usc->strict, &finding);
 }
 
@@ -536,10 +550,10 @@ void usc_watch_barrier(const struct usc *usc, unsigned int group)
 		.ctx = usc->group[group].ctx,
 		.slot = wave->slot,
 		.usc = (u16)usc->config.number,
-		.pc = place_of(usc, run, 0),
+		.pc = place_of(usc, group, 0),
 		.code = usc->group[group].code_addr,
 	};
 
-	if (find_other(usc, run, 0, &finding.other))
+	if (find_other(usc, group, 0, &finding.other))
 		strict_report(usc->strict, &finding);
 }

@@ -21,6 +21,8 @@ void usc_watch_meet(struct usc_watch *watch, unsigned int group, u32 waves);
 void usc_watch_fence(struct usc_watch *watch, unsigned int group, u32 wave);
 /* Report the fault of a group if it is an error of its program. No lock held. */
 void usc_watch_fault(const struct usc *usc, unsigned int group, const struct gpu_fault *fault);
+/* A wave of a group has ended at an instruction. */
+void usc_watch_wave_end(struct usc_watch *watch, unsigned int group, u32 wave, u32 pc);
 /* All waves of a group wait at barriers: report if these are different instructions. */
 void usc_watch_barrier(const struct usc *usc, unsigned int group);
 

@@ -300,6 +300,8 @@ static void wave_left(struct usc *usc, unsigned int group, struct exec *x, struc
 		break;
 	default:
 		run->ended |= bit;
+		if (usc->watch)
+			usc_watch_wave_end(usc->watch, group, wave->in_group, wave->pc - 1);
 	}
 	run->runnable &= ~bit;
 	if (run->meeting)

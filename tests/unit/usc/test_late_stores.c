@@ -640,6 +640,41 @@ static void stores_of_a_group_in_the_place_of_an_ended_wave_are_not_compared(voi
 	fx_destroy(fx);
 }
 
+/* The wave's own records, after another wave of the group has ended. */
+static void stores_are_compared_after_another_wave_has_ended(void **state)
+{
+	const struct fx_group group = { .tasks = 2, .instances = { GROUP, GROUP },
+					.limits = late_limits };
+	struct fixture *fx = fixture_of(USC_LATE_POISON);
+	struct usc_program *program;
+	struct code c;
+
+	(void)state;
+	begin(&c);
+	add(&c, INSN(MOV, .form = SCALAR_FORM, .dst = R_ELEM(6),
+		     .src0 = usc_operand(PUMICE_USC_BANK_SR, PUMICE_USC_SR_WAVE_IN_GROUP, true)));
+	add(&c, INSN(BRZ, .target = c.insns + 43, .src0 = R_ELEM(6)));
+	for (u32 n = 0; n < 20; n++) {
+		add(&c, INSN(GLOBAL_LOAD32, .sig0 = 5, .dst = R(10), .mask = ALWAYS, .src2 = SH(0),
+			     .src0 = R(0), .disp = 2048));
+		add(&c, WAIT(5));
+	}
+	add(&c, STORE);
+	add(&c, LOAD(9, 4));
+	program = program_of(fx, &c, &late_limits);
+	fx_fill(fx, 0, &group, program);
+	fx_set_base(fx, 0, FX_DATA);
+	fx_set_base(fx, 1, FX_DATA);
+	usc_group_start(fx->usc, 0);
+	while (!fx->tasks_done)
+		assert_true(usc_step(fx->usc, 1, NULL));
+	assert_int_equal(fx->task_done[0], 0);
+	fx_run(fx, 1u << 20);
+	assert_late_load(fx, &c, AT);
+	fx_put(fx, program);
+	fx_destroy(fx);
+}
+
 /* Other waves may not have their numbers for a long time. */
 static void records_are_freed_with_their_group(void **state)
 {
@@ -678,6 +713,7 @@ int main(void)
 		cmocka_unit_test(steps_are_charged_for_loads_that_are_compared),
 		cmocka_unit_test(steps_are_charged_for_many_loads_with_few_stores),
 		cmocka_unit_test(stores_of_a_group_in_the_place_of_an_ended_wave_are_not_compared),
+		cmocka_unit_test(stores_are_compared_after_another_wave_has_ended),
 		cmocka_unit_test(stores_are_complete_when_their_signal_is_done),
 		cmocka_unit_test(early_stores_are_complete_at_issue),
 		cmocka_unit_test(programs_that_wait_store_the_same),
