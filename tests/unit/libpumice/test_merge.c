@@ -360,6 +360,30 @@ static void equal_records_share_their_memory(void **state)
 	pumice_stream_destroy(small);
 }
 
+/* The same words are in the stream already, at an address that uniforms of a state cannot have. */
+static void uniforms_of_a_state_are_aligned(void **state)
+{
+	static const u32 words[] = { 7, 8, 9 };
+	const uint64_t base = begin();
+	const struct pumice_input position = pumice_input_attribute(0, 4, base, 16, VERTICES);
+	const struct pumice_input uniform = {
+		.kind = PUMICE_INPUT_UNIFORMS, .words = words, .count = 3,
+	};
+	const struct pumice_stage_desc v = { vertex, &position, 1 }, f = { fragment, &uniform, 1 };
+	uint64_t va, pad;
+	void *cpu;
+
+	(void)state;
+	/* The next address is a multiple of 64, but not of 256. */
+	do
+		assert_int_equal(pumice_stream_data(stream, 64, 64, &cpu, &pad), 0);
+	while (pad % 256 != 64);
+	if (pumice_stream_stages(stream, &state_a, &v, &f))
+		fail_msg("%s", pumice_device_error(dev));
+	assert_int_equal(pumice_stream_uniforms(stream, words, 3, &va), 0);
+	assert_int_equal(va % 256, 0);
+}
+
 static void uniforms_out_of_range_are_refused(void **state)
 {
 	static u32 words[PUMICE_USC_MAX_UNIFORMS + 1] = { 7, 8 };
@@ -405,6 +429,7 @@ int main(void)
 		cmocka_unit_test(merged_states_draw_the_same_picture),
 		cmocka_unit_test(another_buffer_needs_no_other_pds_program),
 		cmocka_unit_test(equal_records_share_their_memory),
+		cmocka_unit_test(uniforms_of_a_state_are_aligned),
 		cmocka_unit_test(uniforms_out_of_range_are_refused),
 	};
 

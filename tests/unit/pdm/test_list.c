@@ -805,18 +805,22 @@ static void a_list_without_end_is_refused(void **state)
 
 	(void)state;
 	fx_open(&fx, 2);
-	/* A branch to itself, and a circle with a tile. */
-	new_list();
-	control_link(&fx, FX_CONTROL + BEGIN);
-	expect_fault(PUMICE_FAULT_PDM_ENDLESS, BEGIN);
+	/* A circle with a tile, and a branch to itself. */
 	new_list();
 	control_tile(&fx, 0, 0);
 	control_store(&fx, false);
 	control_link(&fx, FX_CONTROL + BEGIN);
 	expect_fault(PUMICE_FAULT_PDM_TILE_TWICE, BEGIN);
-	/* The last command that is allowed, and one more. */
+	new_list();
+	control_link(&fx, FX_CONTROL + BEGIN);
+	expect_fault(PUMICE_FAULT_PDM_ENDLESS, BEGIN);
+	new_list();
+	control_link(&fx, FX_CONTROL + BEGIN);
+	run_job();
+	assert_int_equal(fx.end, DM_FAULT);
+	/* One more than the last command that is allowed, and that one, after idle ones. */
 	for (i = 0; i < 2; i++) {
-		const u32 links = PUMICE_PDM_MAX_IDLE - 2 + i;
+		const u32 links = PUMICE_PDM_MAX_IDLE - 1 - i;
 		u32 n;
 
 		new_list();
@@ -825,9 +829,9 @@ static void a_list_without_end_is_refused(void **state)
 		control_tile(&fx, 0, 0);
 		control_store(&fx, true);
 		if (i)
-			expect_fault(PUMICE_FAULT_PDM_ENDLESS, BEGIN + links * link + 4);
-		else
 			run_job();
+		else
+			expect_fault(PUMICE_FAULT_PDM_ENDLESS, BEGIN + links * link + 4);
 	}
 	/* Zeroes are not commands; memory that is not mapped has none. */
 	new_list();

@@ -275,7 +275,6 @@ static void the_coordinate_program_is_derived(void **state)
 	close_fixture(p);
 }
 
-/* It would store again when tiles are rendered. */
 /* Attributes and the derived coordinate program: as computed from numbers, while binning or not. */
 static void deferred_vertices_read_the_attribute_table(void **state)
 {
@@ -295,6 +294,7 @@ static void deferred_vertices_read_the_attribute_table(void **state)
 	close_fixture(p);
 }
 
+/* It would store again when tiles are rendered. */
 static void a_program_that_stores_has_no_derived_one(void **state)
 {
 	struct deferred_fixture *p = open_fixture("global_store32 sig0, [zero], sh0 + r0, r4\n");
@@ -302,13 +302,7 @@ static void a_program_that_stores_has_no_derived_one(void **state)
 		pumice_input_source(0, PUMICE_PDS_SOURCE_VERTEX),
 		pumice_input_source(1, PUMICE_PDS_SOURCE_INSTANCE),
 	};
-	const struct pumice_input read = {
-		.kind = PUMICE_INPUT_ATTRIBUTE, .reg = 4, .va = put_attributes(&p->fx),
-		.stride = 16, .elements = VERTICES, .format = PUMICE_ATTR_KIND_F32, .count = 4,
-	};
-	const struct pumice_stage_desc vertex = {
-		p->reads ? p->attributes : p->vertex, p->reads ? &read : number, p->reads ? 1 : 2,
-	};
+	const struct pumice_stage_desc vertex = { p->vertex, number, 2 };
 	struct pumice_draw_state draw_state;
 
 	(void)state;

@@ -116,6 +116,7 @@ static void split_thresholds_change_nothing(void **state)
 	uint32_t i;
 
 	(void)state;
+	draw_all("cores=1,threads=0", 2048, 1, true);
 	for (i = 0; i < 4; i++) {
 		snprintf(options, sizeof(options), "cores=4,threads=2,split=%u", split[i]);
 		draw_all(options, 2048, 1, false);
