@@ -4,8 +4,8 @@
 
 GPU core, library, tools, demos and tests, and the firmware, in a root folder of
 Debian 13 with its GCC and its clang; the device in QEMU by this machine's compiler. Each
-is a case. A few unit tests are linked and run as
-they come from there; the others are compiled only: unit.py runs them all.
+is a case. A few unit tests are linked and run as they come from there, and the programs of the
+firmware processor's tests are linked; the others are compiled only: unit.py runs them all.
 
 PUMICE_QEMU= is the QEMU to build, as for run-guest.py.
 
@@ -32,6 +32,9 @@ COMPILERS = {
               ["CC=clang --target=riscv32-unknown-elf"]),
 }
 SMOKE = ["tests/unit/fwcpu/test_fwcpu_encoding", "tests/unit/mmu/test_mmu_walk"]
+# By the root's compilers for RISC-V, whatever the compiler of the others is.
+WORKLOADS = [f"tests/unit/fwcpu/workload_{name}-{level}.elf"
+             for name in ("gcc", "clang") for level in ("O0", "O2", "Os")]
 
 
 def run(command, **environment):
@@ -46,7 +49,7 @@ def native(tally, root, name):
     folder = f"{SUITE}-{name}"
     where = f"see out/logs/{folder}.log"
     built = run(["scripts/build-native.sh", folder, *options],
-                NATIVE_ROOT=root, CC=cc, CXX=cxx, OBJECTS="1", TARGETS=" ".join(SMOKE))
+                NATIVE_ROOT=root, CC=cc, CXX=cxx, OBJECTS="1", TARGETS=" ".join(SMOKE + WORKLOADS))
     tally.add(f"{folder}: native parts", built, where)
     inside = ["scripts/build-root.sh", "run", root]
     tally.add(f"{folder}: firmware", run(

@@ -111,7 +111,8 @@ compile_commands() {
 
 gpu_and_library() {
 	# Findings of its own defects are in the list, too. The result of each file is in our cache, by the
-	# content of the file and its headers, for all trees: a run without it takes minutes.
+	# content of the file and its headers, for all trees: a run without it takes minutes. A finding
+	# from the cache has the path in the tree that was checked first.
 	local cache=$PUMICE_CACHE/cppcheck commands=$BUILD/cppcheck.json
 
 	compile_commands "$commands" &&

@@ -418,6 +418,7 @@ static void descriptions_of_buffers_end_with_mode_strict(void **state)
 	pumice_gpu_add_end(fx->gpu, 4096, 8192 + 8, &buffer, "b");
 	assert_int_equal(pumice_gpu_set_mode(fx->gpu, "strict"), 0);
 	assert_true(places_find_range(&fx->gpu->strict.places, 4096, 8192, &range));
+	assert_false(places_find_range(&fx->gpu->strict.places, 4096, 8192 + 4096, &range));
 	assert_int_equal(pumice_gpu_set_mode(fx->gpu, "fast"), 0);
 	assert_false(places_find_range(&fx->gpu->strict.places, 4096, 8192, &range));
 	assert_false(places_have_ends(&fx->gpu->strict.places));

@@ -55,11 +55,12 @@ void path_one(unsigned int cores, unsigned int threads, void (*fn)(struct path *
 
 void path_each(void (*fn)(struct path *p))
 {
-	static const unsigned int cores[] = { 1, 2, 4, 16 };
+	static const unsigned int cores[] = { 16, 2, 4, 1 };
+	const unsigned int count = FIRST_THREADS ? 2 : sizeof(cores) / sizeof(cores[0]);
 	unsigned int c, threads;
 
-	for (c = 0; c < 4; c++)
-		for (threads = 0; threads < 3; threads++)
+	for (c = 0; c < count; c++)
+		for (threads = FIRST_THREADS; threads < 3; threads++)
 			path_one(cores[c], threads, fn);
 }
 

@@ -20,11 +20,16 @@
 #include "pumice/pumice.h"
 
 #define SECOND		1000000000ull
-/* Time-out of waits that must succeed. */
+/*
+ * Time-out of waits that must succeed, and the first number of threads of a series of runs.
+ * ThreadSanitizer is many times slower, and races need threads.
+ */
 #ifdef __SANITIZE_THREAD__
-#define LONG		(600 * SECOND)	/* many times slower */
+#define LONG		(600 * SECOND)
+#define FIRST_THREADS	1u
 #else
 #define LONG		(60 * SECOND)
+#define FIRST_THREADS	0u
 #endif
 
 struct path {

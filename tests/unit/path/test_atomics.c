@@ -102,7 +102,7 @@ static void atomics_of_all_cores_on_one_word_are_all_applied(void **state)
 	unsigned int threads;
 
 	(void)state;
-	for (threads = 0; threads <= 4; threads++)
+	for (threads = 2 * FIRST_THREADS; threads <= 4; threads += FIRST_THREADS + 1)
 		path_one(16, threads, check_contention);
 	path_one(1, 2, check_contention);
 }
