@@ -34,6 +34,9 @@ void gen_ray(struct gen *g)
 					0x40b80000 };
 	static const u32 any_to[] = { 0x40a00000, 0x40a80000, 0x40b00000, 0x40b80000 };
 	static const u32 zero[] = { 0 }, one[] = { 0x3f800000 };
+	/* 0, -0, 1, -1, 2, -2, by which divisions are exact */
+	static const u32 slope[] = { 0, 0x80000000, 0x3f800000, 0xbf800000, 0x40000000,
+				     0xc0000000 };
 	u32 sig = gen_below(g->rng, PUMICE_USC_SIGNALS), ray, hit;
 	const bool any = sig % 2;
 
@@ -46,8 +49,8 @@ void gen_ray(struct gen *g)
 	emit_number(g, ray + 1, any ? any_place : place, 9);
 	emit_number(g, ray + 2, zero, 1);
 	emit_number(g, ray + 3, any ? any_from : from, 5);
-	emit_number(g, ray + 4, zero, 1);
-	emit_number(g, ray + 5, zero, 1);
+	emit_number(g, ray + 4, any ? zero : slope, any ? 1 : 6);
+	emit_number(g, ray + 5, any ? zero : slope, any ? 1 : 6);
 	emit_number(g, ray + 6, one, 1);
 	emit_number(g, ray + 7, any ? any_to : to, 4);
 	gen_emit(g, INSN(RAY_QUERY, .dst = R(hit), .src0 = R(ray), .sig0 = (u8)sig,

@@ -36,12 +36,16 @@ static u32 bits_of(float number)
 /* The first triangle of each square is at y <= x, the second one at y >= x, edges are of both. */
 void rays_model(const float *ray, u32 *result)
 {
-	const float x = ray[0], y = ray[1];
-	u32 square = RAYS_SQUARES;
+	float x = 0, y = 0;
+	u32 square;
 
-	for (u32 n = 0; n < RAYS_SQUARES && fabsf(x) <= 9 && fabsf(y) <= 9; n++) {
-		if (square == RAYS_SQUARES && ray[3] <= (float)(4 + n) && ray[7] >= (float)(4 + n))
-			square = n;
+	for (square = 0; square < RAYS_SQUARES; square++) {
+		const float z = (float)(4 + square);
+
+		x = ray[0] + ray[4] * z;
+		y = ray[1] + ray[5] * z;
+		if (fabsf(x) <= 9 && fabsf(y) <= 9 && ray[3] <= z && ray[7] >= z)
+			break;
 	}
 	result[0] = bits_of(ray[7]);
 	result[1] = result[2] = 0;

@@ -16,7 +16,7 @@
 void rays_build(struct tree *tree, void *host, u64 va, u32 count);
 /*
  * The closest hit of RAYS_SQUARES squares, as registers of a result: without any triangle. The ray
- * is parallel to the z axis, from z = 0 upwards; its x and y are integers.
+ * is from z = 0 upwards; its origin and direction are integers, and its direction's z is 1.
  */
 void rays_model(const float *ray, u32 *result);
 
