@@ -12,7 +12,7 @@
 
 void path_open(struct path *p)
 {
-	char name[64], error[PUMICE_ERROR_BYTES] = "";
+	char name[96], error[PUMICE_ERROR_BYTES] = "";
 	void *cpu;
 
 	if (p->preset)
