@@ -3,9 +3,11 @@
 #include "../support/cmocka_all.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 
 #include "../../../qemu-device/gpu/half/half.h"
+#include "../../../qemu-device/gpu/tag/state.h"
 #include "../support/testmem.h"
 #include "perf.h"
 #include "pumice_info.h"
@@ -225,6 +227,58 @@ static void threads_that_share_a_tag_read_the_texels_of_one(void **state)
 	close_fixture(&fx);
 }
 
+/* A read of a thread of its own, which announces it. */
+struct announced {
+	struct fixture *fx;
+	_Atomic bool begun;
+};
+
+static void *read_announced(void *opaque)
+{
+	struct announced *a = opaque;
+	u32 out[4][PUMICE_LANES];
+	struct gpu_fault fault;
+
+	atomic_store(&a->begun, true);
+	return read_at(a->fx, halves_of(a->fx->halves, 0)->tag, 1, out, &fault) ? a : NULL;
+}
+
+/* Let a thread begin a read while the TAG is in use. It may come to the TAG only afterwards. */
+static void read_in_use(struct fixture *fx)
+{
+	struct tag *tag = halves_of(fx->halves, 0)->tag;
+	struct announced a = { .fx = fx };
+	pthread_t thread;
+	void *done;
+	u32 i;
+
+	pthread_mutex_lock(&tag->lock);
+	assert_int_equal(pthread_create(&thread, NULL, read_announced, &a), 0);
+	while (!atomic_load(&a.begun))
+		sched_yield();
+	for (i = 0; i < 100; i++)
+		sched_yield();
+	pthread_mutex_unlock(&tag->lock);
+	pthread_join(thread, &done);
+	assert_ptr_equal(done, &a);
+}
+
+static void a_read_that_waits_for_the_tag_is_counted(void **state)
+{
+	u32 out[4][PUMICE_LANES], round;
+	struct gpu_fault fault;
+	struct fixture fx;
+
+	(void)state;
+	open_fixture(&fx, 1, 2);
+	assert_true(read_at(&fx, halves_of(fx.halves, 0)->tag, 0, out, &fault));
+	assert_int_equal(counter(&fx, PUMICE_PERF_TAG_WAITS), 0);
+	for (round = 0; round < 1000 && !counter(&fx, PUMICE_PERF_TAG_WAITS); round++)
+		read_in_use(&fx);
+	assert_int_equal(counter(&fx, PUMICE_PERF_TAG_WAITS), 1);
+	close_fixture(&fx);
+}
+
 /* Let a unit work until its time is not 0. */
 static void take_time(struct activity *activity)
 {
@@ -259,6 +313,8 @@ static void counts_are_summed_and_cleared(void **state)
 	assert_int_equal(counter(&fx, PUMICE_PERF_TAG_TCU1_REQUESTS), 2 * 4);
 	assert_int_equal(counter(&fx, PUMICE_PERF_PDM_UITR_REQUESTS), 4);
 	assert_int_equal(counter(&fx, PUMICE_PERF_PDM_TITR_REQUESTS), 8);
+	take_time(&halves_of(fx.halves, 3)->tf.activity);
+	assert_true(counter(&fx, PUMICE_PERF_TAG_TF_BUSY) > 0);
 	take_time(&halves_of(fx.halves, 1)->uitr.activity);
 	assert_true(counter(&fx, PUMICE_PERF_PDM_UITR_BUSY) > 0);
 	assert_int_equal(counter(&fx, PUMICE_PERF_PDM_TITR_BUSY), 0);
@@ -281,6 +337,7 @@ int main(void)
 		cmocka_unit_test(each_usc_has_an_interface_of_its_spu),
 		cmocka_unit_test(a_fault_has_the_number_of_the_tag),
 		cmocka_unit_test(threads_that_share_a_tag_read_the_texels_of_one),
+		cmocka_unit_test(a_read_that_waits_for_the_tag_is_counted),
 		cmocka_unit_test(counts_are_summed_and_cleared),
 	};
 

@@ -47,6 +47,8 @@ static void put_triangles(struct fixture *fx, uint32_t triangles)
 		memcpy(at + i * 4, corner[i % 3], sizeof(corner[0]));
 }
 
+static void (*change)(struct fixture *fx);	/* NULL, or changes the triangles of draws */
+
 /* Let a GPU without threads run. */
 static void wait_some(struct fixture *fx)
 {
@@ -86,6 +88,8 @@ static void put_geometry(struct fixture *fx, uint32_t triangles, struct pumice_k
 	struct pumice_draw_state state;
 
 	put_triangles(fx, triangles);
+	if (change)
+		change(fx);
 	pumice_draw_state_init(&state, WIDTH, HEIGHT);
 	fx_check(fx, "vertices", pumice_stream_stage(fx->stream, &stage, state.vdm.vertex));
 	pumice_image_texture(fx->texture, &texture);
@@ -398,6 +402,76 @@ static void a_frame_has_exactly_the_events_of_its_size(void **state)
 	}
 }
 
+#define FULL	5u	/* triangles over the whole target */
+#define CLIPPED	2u	/* the same, and a corner is before the near plane */
+#define OUTSIDE	3u	/* triangles right of the target */
+/*
+ * Tiles of a clipped triangle: (-1, -1), (3, -1), (1/3, 5/3), (-1, 5/3), which is two triangles from
+ * its first corner, and their edge is x = 3/4 y in pixels: one is in all tiles but one, the other in
+ * 1, 2 and 3 tiles of the rows.
+ */
+#define CLIPPED_TILES (TILES - 1 + 1 + 2 + 3)
+
+static void change_triangles(struct fixture *fx)
+{
+	float *at = fx->vertices.cpu;
+	uint32_t i;
+
+	for (i = FULL; i < FULL + CLIPPED; i++)
+		at[i * 12 + 10] = -0.25f;
+	for (i = (FULL + CLIPPED) * 3; i < (FULL + CLIPPED + OUTSIDE) * 3; i++)
+		at[i * 4] += 4;
+}
+
+static const char *const frame_counters[] = {
+	"TA_CULLED", "TA_CLIPPED", "PDM_PRIMITIVES", "PM_ALLOCATED", "PM_FREED", "PM_SPARES",
+	"VDM_BUSY", "PDM_BUSY",
+};
+
+#define FRAME_COUNTERS (sizeof(frame_counters) / sizeof(frame_counters[0]))
+
+/* Let the fixture's monitor count these instead of partial renders. */
+static void count_frames(struct fixture *fx)
+{
+	uint32_t counter[FRAME_COUNTERS], i;
+
+	pumice_perfmon_destroy(fx->perfmon);
+	for (i = 0; i < FRAME_COUNTERS; i++)
+		fx_check(fx, "counter",
+			 pumice_perf_counter_find(fx->dev, frame_counters[i], &counter[i]));
+	fx_check(fx, "monitor",
+		 pumice_perfmon_create(fx->dev, counter, FRAME_COUNTERS, &fx->perfmon));
+}
+
+static void a_frame_counts_its_primitives_and_pages(void **state)
+{
+	uint64_t value[FRAME_COUNTERS], pages, ignored;
+	struct pumice_trace *trace;
+	struct fixture fx;
+
+	(void)state;
+	/* Of a list of this size a core has eight spare pages. */
+	fx_open(&fx, "preset=default,cores=1,threads=0,split=4", 512);
+	count_frames(&fx);
+	trace = trace_begin(&fx);
+	change = change_triangles;
+	draw(&fx, FULL + CLIPPED + OUTSIDE, &plain, NULL);
+	change = NULL;
+	trace_end(&fx, trace);
+	pages = events_of(PUMICE_EVENT_PM, PUMICE_PHASE_INSTANT, PUMICE_TRACE_PM_ALLOC, &ignored);
+	fx_check(&fx, "counts", pumice_perfmon_read(fx.perfmon, 0, value));
+	assert_int_equal(value[0], OUTSIDE);
+	assert_int_equal(value[1], CLIPPED);
+	assert_int_equal(value[2], TILES * FULL + CLIPPED_TILES * CLIPPED);
+	assert_int_equal(value[3], pages);
+	assert_int_equal(value[4], pages);
+	/* The first of nine pages is allocated by the master. */
+	assert_int_equal(value[5], pages - (pages + 8) / 9);
+	assert_true(value[6] > 0 && value[7] > 0);
+	free(records);
+	fx_close(&fx);
+}
+
 static void partial_renders_are_requested_rendered_and_counted(void **state)
 {
 	struct pumice_trace *trace;
@@ -640,6 +714,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_frame_has_exactly_the_events_of_its_size),
+		cmocka_unit_test(a_frame_counts_its_primitives_and_pages),
 		cmocka_unit_test(partial_renders_are_requested_rendered_and_counted),
 		cmocka_unit_test(each_command_of_a_transfer_is_traced),
 		cmocka_unit_test(killed_vertices_end_as_cancelled),
