@@ -406,9 +406,9 @@ static void a_frame_has_exactly_the_events_of_its_size(void **state)
 #define CLIPPED	2u	/* the same, and a corner is before the near plane */
 #define OUTSIDE	3u	/* triangles right of the target */
 /*
- * Tiles of a clipped triangle: (-1, -1), (3, -1), (1/3, 5/3), (-1, 5/3), which is two triangles from
- * its first corner, and their edge is x = 3/4 y in pixels: one is in all tiles but one, the other in
- * 1, 2 and 3 tiles of the rows.
+ * Tiles of a clipped triangle: (-1, -1), (3, -1), (1/3, 5/3), (-1, 5/3), which is two triangles
+ * from its first corner, and their edge is x = 3/4 y in pixels: one is in all tiles but one, the
+ * other in 1, 2 and 3 tiles of the rows.
  */
 #define CLIPPED_TILES (TILES - 1 + 1 + 2 + 3)
 
