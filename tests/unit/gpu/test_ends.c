@@ -101,6 +101,42 @@ static void end_of_a_partial_render_is_not_one_of_a_job(void **state)
 	fx_destroy(fx);
 }
 
+/* Assert that work-groups of a data master, which store a word now, are of no job with a tag. */
+static void assert_no_job(struct fixture *fx, enum pumice_wave_master master, u32 word)
+{
+	static const u32 before[RACE_WAVES];
+	const struct race_group groups[] = {
+		{ .master = (u8)master, .ctx = JOB_CTX },
+		{ .master = PUMICE_WAVE_MASTER_CDM, .ctx = JOB_CTX },
+	};
+	struct race *race = fx->gpu->strict.race;
+	struct race_other other = { 0 };
+	u32 n;
+
+	for (n = 0; n < 2; n++) {
+		const struct race_access a = {
+			.group = race_group_begin(race, &groups[n]), .write = true, .clock = 1,
+			.before = before,
+		};
+
+		assert_int_equal(race_access(race, &a, (u8 *)&data[word], 4, &other), n);
+	}
+	assert_int_equal(other.group.master, master);
+	assert_int_equal(other.tag, 0);
+}
+
+static void jobs_of_the_pdm_end_for_accesses_that_race(void **state)
+{
+	struct fixture *fx = create();
+
+	(void)state;
+	assert_no_job(fx, PUMICE_WAVE_MASTER_PDM, 0);
+	render(fx, 0);
+	assert_no_job(fx, PUMICE_WAVE_MASTER_PDM, 1);
+	assert_no_job(fx, PUMICE_WAVE_MASTER_VDM, 2);
+	fx_destroy(fx);
+}
+
 /* Its slots may have tasks of jobs that run. */
 static void end_of_a_transfer_names_no_job(void **state)
 {
@@ -230,6 +266,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(end_of_a_render_is_one_of_its_job),
 		cmocka_unit_test(end_of_a_partial_render_is_not_one_of_a_job),
+		cmocka_unit_test(jobs_of_the_pdm_end_for_accesses_that_race),
 		cmocka_unit_test(end_of_a_transfer_names_no_job),
 		cmocka_unit_test(registers_that_change_after_a_start_are_of_the_next_job),
 		cmocka_unit_test(job_runs_in_the_context_of_its_start),
