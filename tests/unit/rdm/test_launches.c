@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "perf.h"
+
 #define BATCH	RDMFX_BATCH
 
 static struct rdm_fixture *fx;
@@ -194,6 +196,39 @@ static void a_job_does_not_have_the_programs_of_the_job_before(void **state)
 	put_launch(fx, BATCH, 1, RDMFX_RAYS);
 	expect_fault(PUMICE_FAULT_RDM_STATE, RDMFX_STREAM);
 	assert_int_equal(fx->pds.tasks, 1);
+	rdmfx_destroy(fx);
+}
+
+static u64 busy_time(void)
+{
+	u64 value[PUMICE_PERF_NUMBER] = { 0 };
+
+	rdm_counters_add(fx->rdm, value);
+	return value[PUMICE_PERF_RDM_BUSY];
+}
+
+static void the_time_of_jobs_is_counted(void **state)
+{
+	const u64 job = 1000000;
+	u64 begin, busy, n;
+
+	(void)state;
+	assert_int_equal(busy_time(), 0);
+	for (n = 1; n <= 2; n++) {
+		busy = busy_time();
+		begin = fx->clock;
+		put_tasks(5);
+		rdmfx_start(fx);
+		fx->clock += job;
+		assert_in_range(busy_time(), busy + job, busy + fx->clock - begin);
+		rdmfx_run(fx);
+		assert_in_range(busy_time(), busy + job, busy + fx->clock - begin);
+		busy = busy_time();
+		fx->clock += job;	/* without a job */
+		assert_int_equal(busy_time(), busy);
+	}
+	rdm_reset(fx->rdm);
+	assert_int_equal(busy_time(), 0);
 	rdmfx_destroy(fx);
 }
 
@@ -554,6 +589,7 @@ int main(void)
 		TEST(a_launch_of_no_rays_does_nothing),
 		TEST(a_launch_of_no_rays_needs_a_valid_state),
 		TEST(a_job_does_not_have_the_programs_of_the_job_before),
+		TEST(the_time_of_jobs_is_counted),
 		TEST(interrupted_queries_are_resumed),
 		TEST(the_walker_completes_the_query_that_it_has_begun),
 		TEST(programs_are_released_when_their_place_is_used_again),
