@@ -105,6 +105,14 @@ void assert_late(const struct fixture *fx, const struct code *c, u32 place, bool
 	assert_int_equal(what.write, write);
 }
 
+void run_to_end_of_task(struct fixture *fx)
+{
+	usc_group_start(fx->usc, 0);
+	while (!fx->tasks_done)
+		assert_true(usc_step(fx->usc, 1, NULL));
+	assert_int_equal(fx->task_done[0], 0);
+}
+
 struct fixture *fixture_of(enum usc_late_mode late)
 {
 	return fx_create_late(FX_DATA_BYTES, late);

@@ -29,6 +29,8 @@ void add(struct code *c, struct pumice_usc_insn insn);
 void begin(struct code *c);
 /* Load R8 with signal 3. */
 void add_load(struct code *c);
+/* Start group 0 and let it run until its first task, of several, has ended. */
+void run_to_end_of_task(struct fixture *fx);
 struct fixture *fixture_of(enum usc_late_mode late);
 /* Set memory, reset the fixture, and return the program with its end; the caller puts it. */
 struct usc_program *program_of(struct fixture *fx, struct code *c,

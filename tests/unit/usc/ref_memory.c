@@ -272,18 +272,14 @@ static u32 group_instances(const struct ref_group *g)
 void ref_complete_copy(struct ref_group *g, const struct ref_copy *copy)
 {
 	for (u32 n = 0; n < copy->words; n++) {
-		u32 *shared = &g->shared[copy->task][copy->first + n];
-		u8 *local = &g->local[copy->first + n * 4u];
+		void *here = copy->shared ? (void *)&g->shared[copy->task][copy->first + n] :
+					    (void *)&g->local[copy->first + n * 4u];
 		u8 *there = &g->memory[copy->memory + n * 4u - g->memory_va];
 
-		if (copy->load && copy->shared)
-			*shared = copy->value[n];
-		else if (copy->load)
-			memcpy(local, &copy->value[n], 4);
-		else if (copy->shared)
-			put_bytes(there, *shared, 4);
+		if (copy->load)
+			memcpy(here, &copy->value[n], 4);
 		else
-			memcpy(there, local, 4);
+			memcpy(there, here, 4);
 	}
 }
 

@@ -576,6 +576,19 @@ static void steps_are_charged_for_many_loads_with_few_stores(void **state)
 	check_charge(7, 40);
 }
 
+/* Wave 0 skips these loads, and two instructions after them. */
+static void add_early_end(struct code *c)
+{
+	add(c, INSN(MOV, .form = SCALAR_FORM, .dst = R_ELEM(6),
+		    .src0 = usc_operand(PUMICE_USC_BANK_SR, PUMICE_USC_SR_WAVE_IN_GROUP, true)));
+	add(c, INSN(BRZ, .target = c->insns + 43, .src0 = R_ELEM(6)));
+	for (u32 n = 0; n < 20; n++) {
+		add(c, INSN(GLOBAL_LOAD32, .sig0 = 5, .dst = R(10), .mask = ALWAYS, .src2 = SH(0),
+			    .src0 = R(0), .disp = 2048));
+		add(c, WAIT(5));
+	}
+}
+
 /* A group of two tasks; a task waits while another group, of another MMU context, has the wave. */
 static struct usc_program *two_tasks(struct fixture *fx)
 {
@@ -583,14 +596,7 @@ static struct usc_program *two_tasks(struct fixture *fx)
 
 	begin(&c);
 	add(&c, INSN(BARRIER));
-	add(&c, INSN(MOV, .form = SCALAR_FORM, .dst = R_ELEM(6),
-		     .src0 = usc_operand(PUMICE_USC_BANK_SR, PUMICE_USC_SR_WAVE_IN_GROUP, true)));
-	add(&c, INSN(BRZ, .target = c.insns + 43, .src0 = R_ELEM(6)));
-	for (u32 n = 0; n < 20; n++) {
-		add(&c, INSN(GLOBAL_LOAD32, .sig0 = 5, .dst = R(10), .mask = ALWAYS, .src2 = SH(0),
-			     .src0 = R(0), .disp = 2048));
-		add(&c, WAIT(5));
-	}
+	add_early_end(&c);
 	add(&c, LOAD(9, 4));
 	add(&c, WAIT(4));
 	return program_of(fx, &c, &late_limits);
@@ -624,10 +630,7 @@ static void stores_of_a_group_in_the_place_of_an_ended_wave_are_not_compared(voi
 	testmem_map(fx->mem, FX_CTX + 1, FX_DATA, 4096, PUMICE_PAGE_SIZE_4K, 0);
 	fx_fill(fx, 0, &first, program[0]);
 	fx_set_base(fx, 1, FX_DATA);
-	usc_group_start(fx->usc, 0);
-	while (!fx->tasks_done)
-		assert_true(usc_step(fx->usc, 1, NULL));
-	assert_int_equal(fx->task_done[0], 0);
+	run_to_end_of_task(fx);
 	fx->next_slot = 0;
 	fx_fill(fx, 1, &second, program[1]);
 	usc_group(fx->usc, 1)->ctx = FX_CTX + 1;
@@ -651,24 +654,14 @@ static void stores_are_compared_after_another_wave_has_ended(void **state)
 
 	(void)state;
 	begin(&c);
-	add(&c, INSN(MOV, .form = SCALAR_FORM, .dst = R_ELEM(6),
-		     .src0 = usc_operand(PUMICE_USC_BANK_SR, PUMICE_USC_SR_WAVE_IN_GROUP, true)));
-	add(&c, INSN(BRZ, .target = c.insns + 43, .src0 = R_ELEM(6)));
-	for (u32 n = 0; n < 20; n++) {
-		add(&c, INSN(GLOBAL_LOAD32, .sig0 = 5, .dst = R(10), .mask = ALWAYS, .src2 = SH(0),
-			     .src0 = R(0), .disp = 2048));
-		add(&c, WAIT(5));
-	}
+	add_early_end(&c);
 	add(&c, STORE);
 	add(&c, LOAD(9, 4));
 	program = program_of(fx, &c, &late_limits);
 	fx_fill(fx, 0, &group, program);
 	fx_set_base(fx, 0, FX_DATA);
 	fx_set_base(fx, 1, FX_DATA);
-	usc_group_start(fx->usc, 0);
-	while (!fx->tasks_done)
-		assert_true(usc_step(fx->usc, 1, NULL));
-	assert_int_equal(fx->task_done[0], 0);
+	run_to_end_of_task(fx);
 	fx_run(fx, 1u << 20);
 	assert_late_load(fx, &c, AT);
 	fx_put(fx, program);

@@ -66,10 +66,7 @@ static void the_end_of_a_wave_whose_place_another_group_has_is_found(void **stat
 	program[0] = ends_before_a_barrier(fx, &end);
 	program[1] = program_that_runs(fx);
 	fx_fill(fx, 0, &first, program[0]);
-	usc_group_start(fx->usc, 0);
-	while (!fx->tasks_done)
-		assert_true(usc_step(fx->usc, 1, NULL));
-	assert_int_equal(fx->task_done[0], 0);
+	run_to_end_of_task(fx);
 	fx->next_slot = 0;
 	fx_fill(fx, 1, &second, program[1]);
 	usc_group_start(fx->usc, 1);
