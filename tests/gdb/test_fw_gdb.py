@@ -165,11 +165,11 @@ class InProcess(FirmwareTest):
 
     def test_step_into_a_function_and_finish_it(self):
         job = self.start()
-        gdb = self.debug(["break dm_start", "SIGNAL", "continue", "break mmu_bind", "continue",
-                          "finish", "tbreak background_loop", "continue", "detach"])
+        gdb = self.debug(["break dm_start", "SIGNAL", "continue", "break caches_start", "continue",
+                          "finish", "tbreak sched_job_ended", "continue", "detach"])
         gdb.wait_for_signal()
         self.run_job(job)
-        self.check_order(gdb.output(), r"^Breakpoint 1, dm_start", r"^Breakpoint 2, .*mmu_bind",
+        self.check_order(gdb.output(), r"^Breakpoint 1, dm_start", r"^Breakpoint 2[.0-9]*, .*caches_start",
                          r"dm_start .*dm\.c", r"^Temporary breakpoint", r"detached\]$")
 
     def test_an_interrupt_halts_a_processor_that_sleeps(self):
