@@ -21,9 +21,11 @@ const struct pumice_reg_info *pumice_reg_find(u32 offset, u32 *index)
 
 		if (offset < reg->offset)
 			break;
+		/* The usual case, without divisions: firmware accesses some hundred a job. */
+		if (offset - reg->offset >= reg->count * reg->stride)
+			continue;
 		element = (offset - reg->offset) / reg->stride;
-		if (element >= reg->count ||
-		    (offset - reg->offset) % reg->stride >= reg->bits / 8u)
+		if ((offset - reg->offset) % reg->stride >= reg->bits / 8u)
 			continue;
 		if (index)
 			*index = element;
