@@ -17,18 +17,16 @@ const struct pumice_reg_info *pumice_reg_find(u32 offset, u32 *index)
 {
 	for (u32 i = 0; i < PUMICE_REG_TABLE_SIZE; i++) {
 		const struct pumice_reg_info *reg = &pumice_reg_table[i];
-		u32 element;
+		u32 distance = offset - reg->offset;
 
 		if (offset < reg->offset)
 			break;
-		/* The usual case, without divisions: firmware accesses some hundred a job. */
-		if (offset - reg->offset >= reg->count * reg->stride)
-			continue;
-		element = (offset - reg->offset) / reg->stride;
-		if ((offset - reg->offset) % reg->stride >= reg->bits / 8u)
+		/* Divided only inside of a register's array: the firmware waits for this. */
+		if (distance >= reg->count * reg->stride ||
+		    distance % reg->stride >= reg->bits / 8u)
 			continue;
 		if (index)
-			*index = element;
+			*index = distance / reg->stride;
 		return reg;
 	}
 	return NULL;

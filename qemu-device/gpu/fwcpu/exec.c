@@ -15,10 +15,8 @@
  *
  * An operation ends with NEXT (fall through), JUMP, RAISE, or goto done.
  */
-/*
- * GCC would merge the jumps of all operations into a single one, which processors predict
- * worse: the firmware's long path of a job is hardly ever in their history.
- */
+
+/* Else GCC merges the jumps of all operations into one: a quarter less speed (fwcpu_bench). */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-crossjumping")
 #endif
