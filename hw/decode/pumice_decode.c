@@ -15,21 +15,16 @@
 
 const struct pumice_reg_info *pumice_reg_find(u32 offset, u32 *index)
 {
-	for (u32 i = 0; i < PUMICE_REG_TABLE_SIZE; i++) {
-		const struct pumice_reg_info *reg = &pumice_reg_table[i];
-		u32 distance = offset - reg->offset;
+	const u32 word = offset / sizeof(u32);
+	const struct pumice_reg_info *reg;
 
-		if (offset < reg->offset)
-			break;
-		/* Divided only inside of a register's array: the firmware waits for this. */
-		if (distance >= reg->count * reg->stride ||
-		    distance % reg->stride >= reg->bits / 8u)
-			continue;
-		if (index)
-			*index = distance / reg->stride;
-		return reg;
-	}
-	return NULL;
+	if (word >= PUMICE_REG_WORDS || !pumice_reg_words[word])
+		return NULL;
+	reg = &pumice_reg_table[pumice_reg_words[word] - 1];
+	/* Without a division for plain registers: the firmware waits for this. */
+	if (index)
+		*index = reg->count == 1 ? 0 : (offset - reg->offset) / reg->stride;
+	return reg;
 }
 
 const struct pumice_format_info *pumice_format_find(const char *name)

@@ -33,12 +33,27 @@ def emit_fields(w, name, fields, reserved):
     return len(rows)
 
 
+def reg_words(rows):
+    """Return the place in rows of the register that each 32-bit word belongs to, by the word."""
+    return {(reg.offset + element * reg.stride) // 4 + half: place
+            for place, reg in enumerate(rows)
+            for element in range(reg.count) for half in range(reg.size // 32)}
+
+
+def reg_table_rows(regs):
+    """Return all registers by rising offset, the order of the table."""
+    return sorted((r for u in regs.units for r in u.regs), key=lambda r: r.offset)
+
+
 def reg_table_header(regs):
     """Return pumice_reg_table.h."""
     w = Writer("The table of all registers, by rising offset.", "registers.xml",
                "PUMICE_REG_TABLE_H", ["\"pumice_info.h\""], license_id="MIT")
     w.define("PUMICE_REG_TABLE_SIZE", str(sum(len(u.regs) for u in regs.units)))
-    w.line("extern const struct pumice_reg_info pumice_reg_table[PUMICE_REG_TABLE_SIZE];")
+    w.define("PUMICE_REG_WORDS", str(max(reg_words(reg_table_rows(regs))) + 1))
+    w.line("extern const struct pumice_reg_info pumice_reg_table[PUMICE_REG_TABLE_SIZE];\n")
+    w.doc("For each 32-bit word of a page: 1 + the place of its register in the table, or 0.")
+    w.line("extern const u16 pumice_reg_words[PUMICE_REG_WORDS];")
     w.line("""
 /**
  * pumice_reg_find - the register that holds a byte
@@ -55,7 +70,7 @@ def reg_table_source(regs):
     """Return pumice_reg_table.c."""
     w = Writer("The table of all registers.", "registers.xml",
                includes=["\"pumice_names.h\"", "\"pumice_reg_table.h\""], license_id="MIT")
-    rows = sorted((r for u in regs.units for r in u.regs), key=lambda r: r.offset)
+    rows = reg_table_rows(regs)
     sizes = {}
     for reg in rows:
         sizes[reg.macro] = emit_fields(w, f"{reg.macro.lower()}_fields", reg.fields, reg.reserved)
@@ -67,6 +82,10 @@ def reg_table_source(regs):
                f"\t  {BUS[reg.unit.bus]}, {per_os}, {reg.count}, {reg.stride}, "
                f"{lit(reg.reset, 64)}, {lit(reg.writable, 64)},\n"
                f"\t  {reg.macro.lower()}_fields, {sizes[reg.macro]} }},")
+    w.line("};\n")
+    w.line("const u16 pumice_reg_words[PUMICE_REG_WORDS] = {")
+    for word, place in sorted(reg_words(rows).items()):
+        w.line(f"\t[0x{word:x}] = {place + 1},")
     w.line("};")
     return w.text()
 

@@ -240,6 +240,23 @@ CHECK(pumice_reg_find(PUMICE_MMU_CTX(31), &index) && index == 31);
 CHECK(!pumice_reg_find(0xfffc, NULL) && !pumice_reg_find(PUMICE_OS_UNIT_SIZE - 4, NULL));
 CHECK(!pumice_reg_find(0x10000000, NULL));"""])
 
+    def test_register_lookup_is_that_of_a_search_at_each_byte(self):
+        self.check(["""for (u32 offset = 0; offset < 2 * 0x10000; offset++) {
+	const struct pumice_reg_info *found = NULL;
+	u32 element = 0, index = 0;
+	for (u32 i = 0; i < PUMICE_REG_TABLE_SIZE; i++) {
+		const struct pumice_reg_info *reg = &pumice_reg_table[i];
+		for (u32 e = 0; e < reg->count; e++) {
+			u32 at = reg->offset + e * reg->stride;
+			if (offset >= at && offset < at + reg->bits / 8) {
+				found = reg;
+				element = e;
+			}
+		}
+	}
+	CHECK(pumice_reg_find(offset, &index) == found && index == element);
+}"""])
+
     def test_stream_decoder_stops_at_unknown_commands(self):
         text = self.check([
             """struct pumice_cdm_call call = { .addr = 0x123456780 };
