@@ -127,29 +127,28 @@ static void cache_op(void *opaque, const struct mmu_cache_op *op)
 	}
 }
 
-/* Drop the hierarchy, or create one with empty caches; parked. */
-static int set_hierarchy(struct pumice_gpu *gpu, bool detailed)
+/* Create a hierarchy with empty caches, of sizes that preset_check() accepted; NULL: no memory. */
+static struct hierarchy *new_hierarchy(const struct pumice_gpu *gpu)
 {
 	const struct hierarchy_config config = preset_hierarchy(&gpu->config);
-	struct hierarchy *created = NULL;
 	const char *error;
 
-	if (detailed) {
-		created = hierarchy_create(&config, &error);
-		if (!created)
-			return -ENOMEM;	/* preset_check() has accepted the sizes */
-	}
-	mmu_set_request(&gpu->mmu, created ? request : NULL, gpu);
+	return hierarchy_create(&config, &error);
+}
+
+/* Replace the hierarchy: NULL for mode fast; parked. */
+static void set_hierarchy(struct pumice_gpu *gpu, struct hierarchy *hierarchy)
+{
+	mmu_set_request(&gpu->mmu, hierarchy ? request : NULL, gpu);
 	fwctl_window_flush(gpu->fw);	/* mmu_set_request() has dropped all other entries */
-	mmu_set_cache_op(&gpu->mmu, created ? cache_op : NULL, gpu);
+	mmu_set_cache_op(&gpu->mmu, hierarchy ? cache_op : NULL, gpu);
 	if (gpu->hierarchy)
 		hier_counts_save(&gpu->counts, gpu->hierarchy);
 	hierarchy_destroy(gpu->hierarchy);
-	gpu->hierarchy = created;
-	return 0;
+	gpu->hierarchy = hierarchy;
 }
 
-/* Begin to detect errors, or end it; parked. Findings are kept. */
+/* Begin to detect errors, or end it, which does not fail; parked. Findings are kept. */
 static int set_strict(struct pumice_gpu *gpu, bool strict)
 {
 	struct race *race = strict ? race_create() : NULL;
@@ -178,21 +177,26 @@ static int set_strict(struct pumice_gpu *gpu, bool strict)
 	return ret;
 }
 
-/* As mode_set(), for a mode that exists; parked, device lock held. */
+/* As mode_set(), for another mode, which exists; parked, device lock held. */
 static int change(struct pumice_gpu *gpu, enum pumice_mode mode)
 {
+	struct hierarchy *hierarchy = NULL;
 	int ret;
 
 	if (!mode_is_available(gpu))
 		return -EBUSY;
+	/* Allocated first: mode strict cannot be restored after its end. */
+	if (mode != PUMICE_MODE_FAST) {
+		hierarchy = new_hierarchy(gpu);
+		if (!hierarchy)
+			return -ENOMEM;
+	}
 	ret = set_strict(gpu, mode == PUMICE_MODE_STRICT);
-	if (ret)
-		return ret;
-	ret = set_hierarchy(gpu, mode != PUMICE_MODE_FAST);
 	if (ret) {
-		set_strict(gpu, gpu->mode == PUMICE_MODE_STRICT);
+		hierarchy_destroy(hierarchy);
 		return ret;
 	}
+	set_hierarchy(gpu, hierarchy);
 	/* Other modes are not informed of changes of mappings. */
 	if (mode != PUMICE_MODE_STRICT)
 		places_clear(&gpu->strict.places);

@@ -102,28 +102,33 @@ int usc_set_strict(struct usc *usc, struct strict *strict)
 	struct usc_config config = usc->config;
 	struct usc_watch *watch = NULL;
 	struct usc_unset *unset = NULL;
-	struct usc_late *late = NULL;
+	struct usc_late *late = usc->late;
+	bool has_late;
 
 	if (!strict && !usc->strict)
 		return 0;
 	config.late = strict ? USC_LATE_POISON : usc->late_chosen;
+	has_late = config.late != USC_LATE_EARLY;
 	if (strict) {
 		watch = usc_watch_create(config.local_bytes);
 		unset = usc_unset_create(&config);
 	}
-	if (config.late != USC_LATE_EARLY)
+	/* That of one mode serves another: a USC has no tasks now, and so none with late data. */
+	if (has_late && !late)
 		late = usc_late_create(&config);
-	if ((strict && (!watch || !unset)) || (config.late != USC_LATE_EARLY && !late)) {
+	if ((strict && (!watch || !unset)) || (has_late && !late)) {
 		usc_watch_destroy(watch);
 		usc_unset_destroy(unset);
-		usc_late_destroy(late);
+		if (late != usc->late)
+			usc_late_destroy(late);
 		return -ENOMEM;
 	}
-	usc_late_destroy(usc->late);
+	if (!has_late)
+		usc_late_destroy(usc->late);
 	usc_watch_destroy(usc->watch);
 	usc_unset_destroy(usc->unset);
 	usc->config.late = config.late;
-	usc->late = late;
+	usc->late = has_late ? late : NULL;
 	usc->watch = watch;
 	usc->unset = unset;
 	usc->strict = strict;

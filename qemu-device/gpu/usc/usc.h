@@ -108,8 +108,8 @@ struct usc *usc_create(const struct usc_config *config);
 void usc_destroy(struct usc *usc);
 /*
  * Detect errors of programs and report them to strict, from now on; NULL: no longer. Late data are
- * as with USC_LATE_POISON meanwhile. Returns 0, or -ENOMEM without a change. Only while it has no
- * group, and no step runs.
+ * as with USC_LATE_POISON meanwhile. Returns 0, or -ENOMEM without a change, but not for NULL. Only
+ * while it has no group, and no step runs.
  */
 int usc_set_strict(struct usc *usc, struct strict *strict);
 /* Drop all tasks at once, without callbacks; only while no step runs. */

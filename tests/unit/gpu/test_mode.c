@@ -425,6 +425,42 @@ static void descriptions_of_buffers_end_with_mode_strict(void **state)
 	fx_destroy(fx);
 }
 
+/* No memory is left for a hierarchy. */
+static bool exhausted;
+
+struct hierarchy *__real_hierarchy_create(const struct hierarchy_config *config,
+					  const char **error);
+struct hierarchy *__wrap_hierarchy_create(const struct hierarchy_config *config,
+					  const char **error);
+
+struct hierarchy *__wrap_hierarchy_create(const struct hierarchy_config *config,
+					  const char **error)
+{
+	return exhausted ? NULL : __real_hierarchy_create(config, error);
+}
+
+static void mode_strict_is_whole_after_a_change_without_memory(void **state)
+{
+	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 1 });
+	const struct strict *strict = &fx->gpu->strict;
+	static const char buffer;
+	struct places_range range;
+	const struct race *race;
+
+	(void)state;
+	assert_int_equal(pumice_gpu_set_mode(fx->gpu, "strict"), 0);
+	pumice_gpu_note_map(fx->gpu, 4096, 8192, 4096, &buffer, "b");
+	race = strict->race;
+	exhausted = true;
+	assert_int_equal(pumice_gpu_set_mode(fx->gpu, "counted"), -ENOMEM);
+	exhausted = false;
+	assert_int_equal(mode_of(fx), PUMICE_MODE_STRICT);
+	assert_ptr_equal(strict->race, race);
+	assert_non_null(strict->lines);
+	assert_true(places_find_range(&fx->gpu->strict.places, 4096, 8192, &range));
+	fx_destroy(fx);
+}
+
 static void modes_that_do_not_exist_are_refused(void **state)
 {
 	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 1 });
@@ -460,6 +496,7 @@ int main(void)
 		cmocka_unit_test(the_firmware_does_not_change_the_mode),
 		cmocka_unit_test(a_reset_of_the_machine_restores_the_mode_of_the_host),
 		cmocka_unit_test(descriptions_of_buffers_end_with_mode_strict),
+		cmocka_unit_test(mode_strict_is_whole_after_a_change_without_memory),
 		cmocka_unit_test(modes_that_do_not_exist_are_refused),
 	};
 
