@@ -101,8 +101,8 @@ static void end_of_a_partial_render_is_not_one_of_a_job(void **state)
 	fx_destroy(fx);
 }
 
-/* Assert that work-groups of a data master, which store a word now, are of no job with a tag. */
-static void assert_no_job(struct fixture *fx, enum pumice_wave_master master, u32 word)
+/* Assert that work-groups of a data master, which store a word now, are of a job with this tag. */
+static void assert_job(struct fixture *fx, enum pumice_wave_master master, u32 word, u64 tag)
 {
 	static const u32 before[RACE_WAVES];
 	const struct race_group groups[] = {
@@ -122,7 +122,7 @@ static void assert_no_job(struct fixture *fx, enum pumice_wave_master master, u3
 		assert_int_equal(race_access(race, &a, (u8 *)&data[word], 4, &other), n);
 	}
 	assert_int_equal(other.group.master, master);
-	assert_int_equal(other.tag, 0);
+	assert_int_equal(other.tag, tag);
 }
 
 static void jobs_of_the_pdm_end_for_accesses_that_race(void **state)
@@ -130,10 +130,40 @@ static void jobs_of_the_pdm_end_for_accesses_that_race(void **state)
 	struct fixture *fx = create();
 
 	(void)state;
-	assert_no_job(fx, PUMICE_WAVE_MASTER_PDM, 0);
+	assert_job(fx, PUMICE_WAVE_MASTER_PDM, 0, 0);
 	render(fx, 0);
-	assert_no_job(fx, PUMICE_WAVE_MASTER_PDM, 1);
-	assert_no_job(fx, PUMICE_WAVE_MASTER_VDM, 2);
+	assert_job(fx, PUMICE_WAVE_MASTER_PDM, 1, 0);
+	assert_job(fx, PUMICE_WAVE_MASTER_VDM, 2, 0);
+	fx_destroy(fx);
+}
+
+/* Jobs that are busy without progress: they have begun, and none ends. */
+static void jobs_begin_for_accesses_that_race(void **state)
+{
+	static const struct {
+		enum pumice_wave_master master;
+		const char *hang;
+		u32 tag, ctx, ctrl;
+	} rows[] = {
+		{ PUMICE_WAVE_MASTER_VDM, "unit-hang,where=vdm", PUMICE_VDM_TAG,
+		  PUMICE_VDM_MMU_CTX, PUMICE_VDM_CTRL },
+		{ PUMICE_WAVE_MASTER_PDM, "unit-hang,where=pdm", PUMICE_PDM_TAG,
+		  PUMICE_PDM_MMU_CTX, PUMICE_PDM_CTRL },
+		{ PUMICE_WAVE_MASTER_RDM, "unit-hang,where=rdm", PUMICE_RDM_TAG,
+		  PUMICE_RDM_MMU_CTX, PUMICE_RDM_CTRL },
+	};
+	struct fixture *fx = create();
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(pumice_gpu_inject(fx->gpu, rows[i].hang), 0);
+		fx_fw_write64(fx, rows[i].tag, TAG + i);
+		fx_fw_write(fx, rows[i].ctx, JOB_CTX);
+		fx_fw_write(fx, rows[i].ctrl, PUMICE_PDM_CTRL__START__MASK);
+	}
+	for (i = 0; i < 3; i++)
+		assert_job(fx, rows[i].master, i, TAG + i);
 	fx_destroy(fx);
 }
 
@@ -267,6 +297,7 @@ int main(void)
 		cmocka_unit_test(end_of_a_render_is_one_of_its_job),
 		cmocka_unit_test(end_of_a_partial_render_is_not_one_of_a_job),
 		cmocka_unit_test(jobs_of_the_pdm_end_for_accesses_that_race),
+		cmocka_unit_test(jobs_begin_for_accesses_that_race),
 		cmocka_unit_test(end_of_a_transfer_names_no_job),
 		cmocka_unit_test(registers_that_change_after_a_start_are_of_the_next_job),
 		cmocka_unit_test(job_runs_in_the_context_of_its_start),

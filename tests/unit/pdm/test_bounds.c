@@ -405,6 +405,9 @@ static void objects_of_a_pass_share_memory_for_one_program(void **state)
 	assert_true(waits > 0);
 	pdm_counters_add(fx.pdm, value);
 	assert_int_equal(value[PUMICE_PERF_PDM_PASSES], 1);
+	assert_true(value[PUMICE_PERF_PDM_BUSY] > 0);
+	assert_int_equal(value[PUMICE_PERF_PDM_BUSY],
+			 pdm_status(fx.pdm)->time_end - pdm_status(fx.pdm)->time_start);
 	fx_close(&fx);
 }
 

@@ -80,6 +80,8 @@ static void a_reset_clears_the_counters(void **state)
 	assert_int_equal(value[PUMICE_PERF_VDM_PRIMITIVES], POINTS);
 	assert_int_equal(value[PUMICE_PERF_VDM_VERTICES], POINTS);
 	assert_true(value[PUMICE_PERF_VDM_BUSY] && value[PUMICE_PERF_TA_BLOCKS]);
+	assert_int_equal(value[PUMICE_PERF_VDM_BUSY],
+			 vdm_status(fx->vdm)->time_end - vdm_status(fx->vdm)->time_start);
 	vdm_reset(fx->vdm);
 	memset(value, 0, sizeof(value));
 	vdm_counters_add(fx->vdm, value);
