@@ -172,8 +172,11 @@ static const struct usc_insn *copy_shared(struct exec *x, const struct usc_insn 
 
 	if (stop)
 		return stop;
-	if (!shared)
-		return exec_fault(x, i, PUMICE_FAULT_USC_INDEX);
+	if (!shared) {
+		stop = exec_fault(x, i, PUMICE_FAULT_USC_INDEX);
+		exec_fault_lane(x, 1);
+		return stop;
+	}
 	if (!copy_grains(x, shared, exec_base(x, i), i->words, store))
 		return exec_mmu_fault(x, i);
 	if (i->op == PUMICE_USC_OP_GROUP_LOAD_SHARED)

@@ -262,6 +262,12 @@ static void put_use(struct run *r, u32 o, bool dst, u8 dim)
 		put(r, INSN(ADD, .dst = R(30), .src0 = V(2), .src1 = o, .dim = dim));
 }
 
+static void assert_fault_lane(const struct run *r, u32 lane)
+{
+	assert_true(r->fx->fault.lane_known);
+	assert_int_equal(r->fx->fault.lane, lane);
+}
+
 static void usc_index_beyond_the_allocation_faults(void **state)
 {
 	/* The last valid index of R3[IDX0, D] and V1[IDX0, D], and overflowing ones. */
@@ -284,10 +290,12 @@ static void usc_index_beyond_the_allocation_faults(void **state)
 			r.v[0][7] = step < 2 ? cases[n / 2].last + step : beyond[step - 2];
 			put_use(&r, o, n % 2, cases[n / 2].dim);
 			run(&r, PUMICE_LANES);
-			if (step)
-				must_fault(&r, PUMICE_FAULT_USC_INDEX, 1);
-			else
+			if (!step) {
 				assert_int_equal(r.fx->faults, 0);
+				continue;
+			}
+			must_fault(&r, PUMICE_FAULT_USC_INDEX, 1);
+			assert_fault_lane(&r, 7);
 		}
 	}
 }
@@ -302,10 +310,12 @@ static void usc_scalar_index_beyond_the_allocation_faults(void **state)
 		put(&r, INSN(ADD, .form = SCALAR_FORM, .dst = R_ELEM(0), .src0 = V_ELEM(1),
 			     .src1 = indexed(PUMICE_USC_BANK_CF, 3, false, 1)));
 		run(&r, PUMICE_LANES);
-		if (last)
-			must_fault(&r, PUMICE_FAULT_USC_INDEX, 1);
-		else
+		if (!last) {
 			assert_int_equal(temp(&r, 0, 0)[0], 2017);
+			continue;
+		}
+		must_fault(&r, PUMICE_FAULT_USC_INDEX, 1);
+		assert_fault_lane(&r, 0);
 	}
 }
 

@@ -119,6 +119,15 @@ static bool fetch_words(struct exec *x, const struct usc_lookup *l, u32 *to)
 	return from;
 }
 
+/* Report that these lanes, not none, use a register that does not exist. */
+static const struct usc_insn *index_fault(struct exec *x, const struct usc_insn *i, u32 lanes)
+{
+	const struct usc_insn *stop = exec_fault(x, i, PUMICE_FAULT_USC_INDEX);
+
+	exec_fault_lane(x, lanes);
+	return stop;
+}
+
 /* Fetch one operand into its scratch rows. Returns false with x->exit set on a fault. */
 static bool fetch(struct exec *x, const struct usc_insn *i, enum usc_place place)
 {
@@ -156,7 +165,8 @@ static bool fetch(struct exec *x, const struct usc_insn *i, enum usc_place place
 			scale_row(row, row);
 		return true;
 	}
-	exec_fault(x, i, PUMICE_FAULT_USC_INDEX);
+	index_fault(x, i, l->kind == USC_LOOKUP_WORD ?
+			  1 : x->valid & ~lanes_within(index_row(x, l), l));
 	return false;
 }
 
@@ -169,7 +179,7 @@ static const struct usc_insn *uvsw_indexed(struct exec *x, const struct usc_insn
 	vu off[VECS];
 
 	if (x->valid & ~within)
-		return exec_fault(x, i, PUMICE_FAULT_USC_INDEX);
+		return index_fault(x, i, x->valid & ~within);
 	EACH(k)
 		off[k] = (index[k] << (VO_ROW_SHIFT + l->dim)) + lane_numbers(k) * 4;
 	scatter((u8 *)(x->vo + i->value * USC_ROW_WORDS), off, 0, row_of(x, i, USC_SRC0), within);
