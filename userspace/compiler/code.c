@@ -2,6 +2,7 @@
 /*
  * The growing list of instructions, and forward branch targets.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,33 +72,50 @@ bool code_fixup(struct assembler *as, size_t insn, const struct token *name)
 	return true;
 }
 
+/* Check a target that is a number. */
+static bool check_target(struct assembler *as, const struct token *target)
+{
+	if (target->value < as->usc.insns)
+		return true;
+	return asm_error(as, target, "there is no instruction %" PRIu64 ": the program has %zu, "
+			 "counted from 0", target->value, as->usc.insns);
+}
+
+/* Write the target that a label is. */
+static bool resolve(struct assembler *as, const struct fixup *fixup)
+{
+	const struct symbol *symbol = symbol_find(as, &fixup->name);
+	const int length = (int)fixup->name.length;
+
+	if (symbol && symbol->broken)
+		return false;
+	if (symbol && symbol->kind != SYMBOL_LABEL)
+		return asm_error(as, &fixup->name, "%.*s is not a label: a branch names a label",
+				 length, fixup->name.text);
+	if (!symbol)
+		return asm_error(as, &fixup->name, "undefined label %.*s: write %.*s: before "
+				 "the instruction to branch to",
+				 length, fixup->name.text, length, fixup->name.text);
+	if (symbol->value >= as->usc.insns)
+		return asm_error(as, &fixup->name, "no instruction follows label %.*s: write "
+				 "one, such as end", length, fixup->name.text);
+	pumice_isa_set(&pumice_usc_isa, PUMICE_USC_LAYOUT_FLOW, PUMICE_USC_FIELD_TARGET,
+		       &as->usc.words[ASM_WORDS * fixup->insn], symbol->value);
+	return true;
+}
+
 bool code_resolve(struct assembler *as)
 {
 	bool ok = true;
 
 	for (size_t i = 0; i < as->fixup_count; i++) {
 		const struct fixup *fixup = &as->fixups[i];
-		const struct symbol *symbol = symbol_find(as, &fixup->name);
-		uint32_t *words = &as->usc.words[ASM_WORDS * fixup->insn];
 
 		as->where = fixup->where;
-		if (symbol && symbol->broken)
-			ok = false;
-		else if (symbol && symbol->kind != SYMBOL_LABEL)
-			ok = asm_error(as, &fixup->name, "%.*s is not a label: a branch names a label",
-				       (int)fixup->name.length, fixup->name.text);
-		else if (!symbol)
-			ok = asm_error(as, &fixup->name, "undefined label %.*s: write %.*s: before "
-				       "the instruction to branch to",
-				       (int)fixup->name.length, fixup->name.text,
-				       (int)fixup->name.length, fixup->name.text);
-		else if (symbol->value >= as->usc.insns)
-			ok = asm_error(as, &fixup->name, "no instruction follows label %.*s: write "
-				       "one, such as end",
-				       (int)fixup->name.length, fixup->name.text);
+		if (fixup->name.kind == TOKEN_INT)
+			ok = check_target(as, &fixup->name) && ok;
 		else
-			pumice_isa_set(&pumice_usc_isa, PUMICE_USC_LAYOUT_FLOW,
-				       PUMICE_USC_FIELD_TARGET, words, symbol->value);
+			ok = resolve(as, fixup) && ok;
 	}
 	return ok;
 }

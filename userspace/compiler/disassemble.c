@@ -138,6 +138,8 @@ static bool insn_is_beyond(const struct listing *list, const uint32_t *words)
 		return false;
 	op = pumice_isa_find_opcode(&pumice_usc_isa, insn.opcode);
 	form = pumice_isa_form_of(&pumice_usc_isa, op, words);
+	if (target_of(words) >= (int64_t)list->info.usc_insns)
+		return true;
 	if (!rule_check(words, &broken) || copy_is_beyond(list, &insn) ||
 	    rule_is_scalar_text(words) ||
 	    !(rule_stages(&insn) >> pumice_program_stage_of(&list->header) & 1))
@@ -295,7 +297,7 @@ static void put_usc(struct listing *list)
 
 	for (uint32_t i = 0; i < list->info.usc_insns; i++) {
 		const uint32_t *words = &list->info.usc[WORDS * i];
-		int64_t target = target_of(words);
+		int64_t target;
 
 		if (list->is_target[i])
 			fprintf(list->out, "L%u:\n", i);
@@ -305,7 +307,8 @@ static void put_usc(struct listing *list)
 			continue;
 		}
 		pumice_isa_text(&pumice_usc_isa, words, line);
-		if (target >= 0 && target < list->info.usc_insns)
+		target = target_of(words);
+		if (target >= 0)
 			put_branch(list, i, line, target);
 		else
 			put_insn(list, i, line);

@@ -24,7 +24,7 @@ struct insn {
 	uint32_t words[ASM_WORDS];
 	bool has_imm;
 	uint32_t imm;
-	struct token target;	/* label of a branch, or kind END */
+	struct token target;	/* label or number of a branch, or kind END */
 	bool has_dim;
 	uint32_t dim;		/* multiplier of its index registers */
 	struct token at[MAX_OPERANDS];	/* position of each operand */
@@ -361,6 +361,10 @@ static bool check_class(struct assembler *as, const struct insn *insn, unsigned 
 		return asm_error(as, at, "%.*s is an internal register, which DMA, textures and "
 				 "iterators do not reach: use a temporary or attribute register",
 				 (int)at->length, at->text);
+	if (operand->bank == PUMICE_USC_BANK_VO)
+		return asm_error(as, at, "%.*s is a vertex output, which only uvsw accesses: write "
+				 "uvsw %.*s, and a register", (int)at->length, at->text,
+				 (int)at->length, at->text);
 	if (!operand->elem && cls->elem >> operand->bank & 1)
 		return needs_scalar(as, insn, at);
 	return report_source(as, insn, field, at, operand) ? false :
@@ -466,11 +470,13 @@ static bool signal_operand(struct assembler *as, struct insn *insn, unsigned int
 static bool target_operand(struct assembler *as, struct insn *insn, unsigned int field)
 {
 	const struct token at = as->token;
-	uint64_t value;
 
-	if (at.kind == TOKEN_INT)
-		return token_count(as, "a branch target", PUMICE_USC_MAX_INSNS - 1, &value) &&
-		       set_field(as, insn, field, &at, value);
+	if (at.kind == TOKEN_INT) {
+		insn->target = at;
+		return token_count(as, "a branch target", PUMICE_USC_MAX_INSNS - 1,
+				   &insn->target.value) &&
+		       set_field(as, insn, field, &at, insn->target.value);
+	}
 	if (at.kind != TOKEN_NAME)
 		return asm_error_form(as, "expected a label");
 	insn->target = at;
@@ -886,7 +892,7 @@ bool insn_line(struct assembler *as)
 		return false;
 	if (!check_encoding(as, &name, &insn))
 		return false;
-	if (insn.target.kind == TOKEN_NAME && !code_fixup(as, as->usc.insns, &insn.target))
+	if (insn.target.kind != TOKEN_END && !code_fixup(as, as->usc.insns, &insn.target))
 		return false;
 	words = code_add(as, &as->usc);
 	if (!words)

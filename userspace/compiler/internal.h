@@ -73,10 +73,10 @@ struct symbol {
 	struct pumice_program_place place;	/* of its definition */
 };
 
-/* A branch whose target was unknown when its line was read. */
+/* A branch whose target was unknown when its line was read, or may be beyond the program. */
 struct fixup {
 	size_t insn;
-	struct token name;
+	struct token name;	/* or INT: the number of the target */
 	struct where where;	/* location for errors */
 };
 

@@ -88,6 +88,11 @@ static void every_kind_of_error_is_reported_at_its_position(void **state)
 		{ "global_load32 sig0, r1, [one], r0 + r2",
 		  "t:1:32: error: a scalar is needed here: r0[0]" },
 		{ "jump missing\nend", "t:1:6: error: undefined label missing" },
+		{ "jump 2\nend", "t:1:6: error: there is no instruction 2: the program has 2, "
+		  "counted from 0\n" },
+		{ "end\njump 1 + 4 * 19", "t:2:6: error: there is no instruction 77" },
+		{ "mov vo0, [one], 1", "t:1:5: error: vo0 is a vertex output, which only uvsw "
+		  "accesses: write uvsw vo0, and a register\n" },
 		{ "jump at_end\nend\nat_end:", "t:1:6: error: no instruction follows label at_end" },
 		{ "x: end\nx: end", "t:2:1: error: x is defined twice" },
 		{ "r1: end", "t:1:1: error: r1 already has another meaning" },
@@ -265,7 +270,6 @@ static void a_missing_register_is_reported_with_the_last_existing_one(void **sta
 		{ "mov r1, [one], sr7", "t:1:16: error: sr7 does not exist" },
 		{ "mov o32, [one], r1", "t:1:5: error: o32 does not exist: the last is o31" },
 		{ "uvsw vo256, r1", "t:1:6: error: vo256 does not exist: the last is vo255" },
-		{ "mov vo1, [one], r1", "t:1:5: error: this register is not allowed here" },
 		{ "mov cfa1023, r1[0]", "t:1:5: error: cfa1023 does not exist: the last is cfa1022" },
 		{ ".coeffs_alt 4\nadd.u32 r1, r2, cfa4\nend",
 		  "t:1:1: error: the program names 5 alternate coefficient registers, the directive "
