@@ -419,6 +419,8 @@ static void put_fault(struct text *t, struct pumice_vm *vm, const struct pumice_
 	if (pumice_fault_is_access(r->fault)) {
 		put(t, ": %s", pumice_access_name(r->access));
 		found = put_buffer(t, vm, r);
+	} else if (r->unit == PUMICE_UNIT_RTU) {
+		put_buffer(t, vm, r);	/* of the acceleration structure */
 	}
 	if (mmu && *advice_access(r->fault, r->unit, found))
 		put(t, "\n  %s", advice_access(r->fault, r->unit, found));

@@ -12,6 +12,7 @@
 #include "program.h"
 #include "program_header.h"
 #include "pumice/pumice_tasks.h"
+#include "pumice_names.h"
 #include "pumice_regs.h"
 #include "stream.h"
 
@@ -200,6 +201,7 @@ static void pack_launch(const struct pumice_dispatch *d, bool after, u32 *words)
 static int check_dispatch(struct pumice_stream *s, const struct pumice_dispatch *d)
 {
 	const struct pumice_program_header *h;
+	u32 stage, instances;
 
 	if (!d->kernel)
 		return fail(s->vm->dev, EINVAL, "dispatch: no kernel is set");
@@ -207,6 +209,15 @@ static int check_dispatch(struct pumice_stream *s, const struct pumice_dispatch 
 		return fail(s->vm->dev, EINVAL,
 			    "dispatch: the kernel belongs to another vm; create it in the stream's");
 	h = &d->kernel->program->header;
+	stage = pumice_program_stage_of(h);
+	if (stage == PUMICE_PROGRAM_STAGE_VERTEX || stage == PUMICE_PROGRAM_STAGE_FRAGMENT)
+		return fail(s->vm->dev, EINVAL, "dispatch: the kernel is a %s program",
+			    pumice_program_stage_str(stage));
+	instances = (u32)h->size_x * h->size_y * h->size_z;
+	if (instances > s->vm->dev->info.max_group_instances)
+		return fail(s->vm->dev, EINVAL,
+			    "dispatch: the kernel has work-groups of %u instances, but this GPU's have at most %u; declare fewer: .group X, Y, Z",
+			    instances, s->vm->dev->info.max_group_instances);
 	if (h->local_bytes > s->vm->dev->info.local_bytes)
 		return fail(s->vm->dev, EINVAL,
 			    "dispatch: the kernel takes %u bytes of local memory, but a USC has %u; declare less: .local BYTES",

@@ -218,14 +218,14 @@ static void assert_fails(const char *text, const char *const words[4])
 	tear_down(&f);
 }
 
-/* The registers are of the program's resources, so the assembler's own checks do not see it. */
+/* The number of slot registers is a property of the device, of which the assembler has none. */
 static void a_program_that_is_refused_names_the_instruction(void **state)
 {
 	(void)state;
-	assert_fails("mov r0, [one], 0\nmov o0, [one], r0\nend\n", (const char *const[4]){
-		"job faulted: usc-bank at 0x",
-		"\n  A register bank that this data master does not have. Use each program in its "
-		"own stage: o are of fragments, vo of vertices, SH and V of all.\n",
+	assert_fails("mov r0, [one], 0\nmov sl4, [one], r0\nend\n", (const char *const[4]){
+		"job faulted: usc-register at 0x",
+		"\n  A register number beyond the allocation. For sl and i, use numbers below the "
+		"device's property slot-registers; ",
 		"\n  instruction 1 of the program at 0x",
 		", shader:2, which was not run\n" });
 }
@@ -724,23 +724,6 @@ static void uniforms_that_are_not_set_are_refused(void **state)
 	tear_down(&f);
 }
 
-static void local_memory_beyond_a_usc_is_refused(void **state)
-{
-	struct pumice_dispatch dispatch;
-	struct fixture f;
-
-	(void)state;
-	set_up(&f, "threads=0,local-memory-kib=16");
-	assert_int_equal(pumice_kernel_assemble(f.vm, "shader", ".local 16388\nend\n", &f.kernel),
-			 0);
-	pumice_dispatch_init(&dispatch, f.kernel);
-	assert_int_equal(pumice_stream_dispatch(f.stream, &dispatch), -EINVAL);
-	assert_error(&f, "dispatch: the kernel takes 16388 bytes of local memory, but a USC has 16384; "
-		     "declare less: .local BYTES");
-	assert_int_equal(compute(&f, "shader", ".local 16384\nend\n", PUMICE_FOREVER), 0);
-	tear_down(&f);
-}
-
 static void varyings_that_do_not_exist_are_refused(void **state)
 {
 	struct pumice_kernel *vertex, *fragment;
@@ -984,7 +967,6 @@ int main(void)
 		cmocka_unit_test(a_draw_record_of_garbage_is_explained),
 		cmocka_unit_test(a_canvas_without_a_colour_is_cleared_to_zeroes),
 		cmocka_unit_test(uniforms_that_are_not_set_are_refused),
-		cmocka_unit_test(local_memory_beyond_a_usc_is_refused),
 		cmocka_unit_test(varyings_that_do_not_exist_are_refused),
 		cmocka_unit_test(a_dispatch_without_kernel_or_groups_is_refused),
 		cmocka_unit_test(a_wait_that_times_out_names_the_instruction),

@@ -725,6 +725,8 @@ static void assert_faults(struct fixture *fx, const struct stages *s, uint32_t f
 	print_message("  %s\n", pumice_device_error(fx->dev));
 	assert_int_equal(state.fault, fault);
 	assert_int_equal(state.unit, unit);
+	if (unit == PUMICE_UNIT_RTU)
+		assert_non_null(strstr(pumice_device_error(fx->dev), ", byte 0 of the buffer of "));
 	assert_works(fx, s);
 }
 

@@ -42,6 +42,7 @@ struct path {
 	uint32_t *out_cpu;
 	const char *preset;	/* of all sizes; NULL: the default one with this number of cores */
 	unsigned int cores, threads;
+	int refused;		/* by the library: result of the first such dispatch since a run */
 };
 
 /* A program, assembled for work-groups of some size. */
@@ -72,9 +73,8 @@ void path_dispatch(struct path *p, const struct pumice_kernel *k, uint32_t group
 /* Run the stream in p->context, and empty it. Returns the value of pumice_context_run(). */
 int path_run(struct path *p, struct pumice_context_state *state);
 /*
- * The same; a work-group of this number of instances must run if a USC has room for it, and
- * else must be refused as one that can never fit, before any of them writes to p->out. Returns
- * whether it ran.
+ * The same; a work-group of this number of instances must run if a USC has room for it, and else
+ * must have been refused by path_dispatch(). Returns whether it ran.
  */
 bool path_run_if_it_fits(struct path *p, uint32_t instances);
 /* Let the GPU work briefly: without threads it works during waits only. */
