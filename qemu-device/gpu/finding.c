@@ -28,17 +28,29 @@ static void add_job(const struct pumice_gpu *gpu, struct strict_finding *f)
 	f->job.master = (u8)master;
 }
 
-/* Add the buffer whose mapping of the address was removed. */
-static void add_removed(struct pumice_gpu *gpu, u64 catalogue, struct strict_finding *f)
+/* Add the buffer whose mapping of the address was removed; returns whether there is one. */
+static bool add_removed(struct pumice_gpu *gpu, u64 catalogue, struct strict_finding *f)
 {
 	struct places_removed removed;
 
 	if (!places_find_removed(&gpu->strict.places, catalogue, f->addr, &removed))
-		return;
+		return false;
 	f->buffer.unmapped = true;
 	f->buffer.unmapped_by = removed.number;
 	f->buffer.freed = removed.freed;
 	memcpy(f->buffer.label, removed.label, sizeof(f->buffer.label));
+	return true;
+}
+
+/* Add the buffer that ends before an address at which nothing was mapped. */
+static void add_before(struct pumice_gpu *gpu, u64 catalogue, struct strict_finding *f)
+{
+	struct places_end end;
+
+	if (!places_find_before(&gpu->strict.places, catalogue, f->addr, &end))
+		return;
+	f->buffer.end = end.end;
+	memcpy(f->buffer.label, end.label, sizeof(f->buffer.label));
 }
 
 /* Add the name of the buffer that is mapped at an address. */
@@ -63,7 +75,8 @@ void finding_complete(void *opaque, struct strict_finding *f)
 	case PUMICE_FINDING_UNMAPPED:
 	case PUMICE_FINDING_STALE_TRANSLATION:
 		f->invalidation = mmu_find_invalidation(&gpu->mmu, f->ctx, f->addr);
-		add_removed(gpu, catalogue, f);
+		if (!add_removed(gpu, catalogue, f) && f->kind == PUMICE_FINDING_UNMAPPED)
+			add_before(gpu, catalogue, f);
 		break;
 	case PUMICE_FINDING_READ_ONLY_STORE:
 	case PUMICE_FINDING_GLOBAL_RACE:

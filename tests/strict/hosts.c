@@ -131,6 +131,11 @@ static const struct host_error errors[] = {
 		.finding = "unmapped",
 		.place = "\"va\":\"%A\",\"label\":\"flag\",\"unmapped_by\":6,\"freed\":false,",
 	}, {
+		.name = "load_after_the_last_page_of_a_buffer",
+		.bytes = PAGE + 100, .access = LOAD32, .right = PAGE + 96, .wrong = 2 * PAGE,
+		.finding = "unmapped",
+		.place = "\"access\":\"read\",\"va\":\"%A\",\"label\":\"victim\",\"end\":\"%E\"",
+	}, {
 		.name = "load_after_the_end_of_a_buffer",
 		.bytes = 100, .access = LOAD32, .right = 96, .wrong = 100,
 		.finding = "past-end",

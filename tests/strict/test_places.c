@@ -310,6 +310,28 @@ static void a_name_needs_no_escape(void **state)
 	assert_int_equal(strlen(end.label), PLACES_LABEL_BYTES - 1);
 }
 
+static void nearest_buffer_before_an_address_is_found(void **state)
+{
+	(void)state;
+	map(OTHER, VA, 2 * PLACES_PAGE, &second, "other");
+	assert_false(places_find_before(&places, SPACE, VA + 8 * PLACES_PAGE, &end));
+	map(SPACE, VA, PLACES_PAGE, &second, "far");
+	map(SPACE, VA + 2 * PLACES_PAGE, 2 * PLACES_PAGE, &buffer, "b");
+	assert_true(places_find_before(&places, SPACE, VA + 4 * PLACES_PAGE, &end));
+	assert_string_equal(end.label, "b");
+	assert_int_equal(end.end, VA + 4 * PLACES_PAGE);
+	places_add_end(&places, SPACE, VA + 3 * PLACES_PAGE + 8, &buffer, "b");
+	assert_true(places_find_before(&places, SPACE, VA + 4 * PLACES_PAGE + PLACES_REACH - 1,
+				       &end));
+	assert_int_equal(end.end, VA + 3 * PLACES_PAGE + 8);
+	assert_false(places_find_before(&places, SPACE, VA + 4 * PLACES_PAGE + PLACES_REACH, &end));
+	/* The end of that buffer is not one of the buffer before it. */
+	assert_true(places_find_before(&places, SPACE, VA + 2 * PLACES_PAGE - 1, &end));
+	assert_string_equal(end.label, "far");
+	assert_int_equal(end.end, VA + PLACES_PAGE);
+	assert_false(places_find_before(&places, SPACE, VA, &end));
+}
+
 static void an_address_space_is_forgotten_alone(void **state)
 {
 	(void)state;
@@ -413,6 +435,7 @@ int main(void)
 		TEST(mappings_without_room_are_not_kept),
 		TEST(descriptions_are_dropped_together),
 		TEST(a_name_needs_no_escape),
+		TEST(nearest_buffer_before_an_address_is_found),
 		TEST(an_address_space_is_forgotten_alone),
 		TEST(the_longest_text_of_a_finding_is_complete),
 		TEST(a_finding_has_the_job_and_the_removal),

@@ -276,6 +276,29 @@ bool places_find_range(struct places *places, u64 catalogue, u64 va, struct plac
 	return found;
 }
 
+bool places_find_before(struct places *places, u64 catalogue, u64 va, struct places_end *end)
+{
+	const struct places_range *r;
+	const struct places_end *e;
+	bool found;
+	u32 at;
+
+	pthread_mutex_lock(&places->lock);
+	at = find_range(places, catalogue, va);
+	r = at ? &places->range[at - 1] : NULL;
+	found = r && r->catalogue == catalogue && r->last < va && va - r->last <= PLACES_REACH;
+	if (found) {
+		*end = (struct places_end){ .catalogue = catalogue, .end = r->last + 1 };
+		memcpy(end->label, r->label, sizeof(end->label));
+		at = find_position(places, catalogue, r->last & ~(PLACES_PAGE - 1));
+		e = &places->end[at];
+		if (at < places->end_count && e->catalogue == catalogue && e->end <= r->last)
+			end->end = e->end;
+	}
+	pthread_mutex_unlock(&places->lock);
+	return found;
+}
+
 bool places_find_removed(struct places *places, u64 catalogue, u64 va,
 			 struct places_removed *removed)
 {

@@ -60,7 +60,7 @@ struct strict_buffer {
 	bool unmapped;	/* its mapping was removed, by operation unmapped_by */
 	bool freed;	/* after that, or before */
 	u64 unmapped_by;
-	u64 end;	/* of past-end: address of the first byte after it */
+	u64 end;	/* of past-end and unmapped: address of the first byte after it; or 0 */
 };
 
 /* State of a page of a free list, for one who is not its owner. FREE is that of a new list. */
