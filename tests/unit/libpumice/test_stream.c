@@ -47,7 +47,7 @@ static int make_kernel(void **state)
 	progfile_reloc(&p, 0, PUMICE_PDS_RELOC_UNIFORMS);
 	progfile_pds(&p, &dma);
 	progfile_start(&p);
-	if (pumice_device_open("inproc:cores=1,threads=0,ram=64", &dev, NULL, 0) ||
+	if (pumice_device_open("inproc:preset=default,cores=1,threads=0,ram=64", &dev, NULL, 0) ||
 	    pumice_vm_create(dev, &vm) ||
 	    pumice_program_parse(words, progfile_write(&p, words, sizeof(words)), &program, NULL,
 				 0) ||
