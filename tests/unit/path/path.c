@@ -93,18 +93,21 @@ struct pumice_kernel *path_kernel(struct path *p, const void *file, size_t bytes
 	return kernel;
 }
 
-void path_dispatch(struct path *p, const struct pumice_kernel *k, uint32_t groups,
-		   const uint32_t *uniforms, uint32_t words)
+static int dispatch(struct path *p, const struct pumice_kernel *k, uint32_t groups,
+		    const uint32_t *uniforms, uint32_t words)
 {
 	const struct pumice_dispatch d = {
 		.kernel = k, .groups = { groups, 1, 1 },
 		.uniforms = uniforms, .uniform_words = words,
 	};
 
-	const int ret = pumice_stream_dispatch(p->stream, &d);
+	return pumice_stream_dispatch(p->stream, &d);
+}
 
-	if (!p->refused)
-		p->refused = ret;
+void path_dispatch(struct path *p, const struct pumice_kernel *k, uint32_t groups,
+		   const uint32_t *uniforms, uint32_t words)
+{
+	assert_int_equal(dispatch(p, k, groups, uniforms, words), 0);
 }
 
 int path_run(struct path *p, struct pumice_context_state *state)
@@ -112,26 +115,25 @@ int path_run(struct path *p, struct pumice_context_state *state)
 	uint64_t va;
 	int ret;
 
-	if (p->refused)
-		fail_msg("%s", pumice_device_error(p->dev));
 	assert_int_equal(pumice_stream_end(p->stream, &va), 0);
 	ret = pumice_context_run(p->context, va, LONG, state);
 	pumice_stream_reset(p->stream);
 	return ret;
 }
 
-bool path_run_if_it_fits(struct path *p, uint32_t instances)
+bool path_dispatch_if_it_fits(struct path *p, const struct pumice_kernel *k, uint32_t instances,
+			      uint32_t groups, const uint32_t *uniforms, uint32_t words)
 {
+	const int ret = dispatch(p, k, groups, uniforms, words);
 	struct pumice_context_state state;
 	struct pumice_device_info info;
 
 	assert_int_equal(pumice_device_info(p->dev, &info), 0);
 	if (instances > info.max_group_instances) {
-		assert_int_equal(p->refused, -EINVAL);
-		p->refused = 0;
-		pumice_stream_reset(p->stream);
+		assert_int_equal(ret, -EINVAL);
 		return false;
 	}
+	assert_int_equal(ret, 0);
 	if (path_run(p, &state))
 		fail_msg("%s", pumice_device_error(p->dev));
 	return true;

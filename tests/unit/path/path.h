@@ -42,7 +42,6 @@ struct path {
 	uint32_t *out_cpu;
 	const char *preset;	/* of all sizes; NULL: the default one with this number of cores */
 	unsigned int cores, threads;
-	int refused;		/* by the library: result of the first such dispatch since a run */
 };
 
 /* A program, assembled for work-groups of some size. */
@@ -73,10 +72,11 @@ void path_dispatch(struct path *p, const struct pumice_kernel *k, uint32_t group
 /* Run the stream in p->context, and empty it. Returns the value of pumice_context_run(). */
 int path_run(struct path *p, struct pumice_context_state *state);
 /*
- * The same; a work-group of this number of instances must run if a USC has room for it, and else
- * must have been refused by path_dispatch(). Returns whether it ran.
+ * Both; work-groups of this number of instances must run if a USC has room for one, and else the
+ * dispatch must be refused. Returns whether they ran.
  */
-bool path_run_if_it_fits(struct path *p, uint32_t instances);
+bool path_dispatch_if_it_fits(struct path *p, const struct pumice_kernel *k, uint32_t instances,
+			      uint32_t groups, const uint32_t *uniforms, uint32_t words);
 /* Let the GPU work briefly: without threads it works during waits only. */
 void path_run_briefly(struct path *p);
 /* Run store.pasm in the context and check every word. */

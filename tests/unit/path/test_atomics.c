@@ -79,8 +79,7 @@ static void check_contention_of(struct path *p, const struct path_sized *program
 	struct pumice_kernel *k = path_kernel(p, program->file, program->bytes);
 
 	set_up(p->out_cpu);
-	path_dispatch(p, k, N / program->group, uniforms, 6);
-	if (path_run_if_it_fits(p, program->group)) {
+	if (path_dispatch_if_it_fits(p, k, program->group, N / program->group, uniforms, 6)) {
 		check_words(p->out_cpu, program->group);
 		check_each_once(p->out_cpu + TICKETS, 0, N);
 		/* Every value except the last was exchanged for another, as was the initial 0. */

@@ -85,9 +85,8 @@ static void check_mix_of(struct path *p, const struct path_sized *program)
 	bool ran;
 
 	memcpy(&uniforms[3], &seed, 4);
-	path_dispatch(p, k, GROUPS, uniforms, 4);
 	/* A compute unit of "waves" has two (document 002, "Our own architecture"), not three. */
-	ran = path_run_if_it_fits(p, program->group);
+	ran = path_dispatch_if_it_fits(p, k, program->group, GROUPS, uniforms, 4);
 	for (group = 0; ran && group < GROUPS; group++) {
 		mix_group(group, program->group, seed, expect);
 		assert_memory_equal(p->out_cpu + group * program->group, expect,
@@ -150,8 +149,7 @@ static void check_copies_of(struct path *p, const struct path_sized *program)
 	assert_true(p->out_va >> 32 == (p->out_va + p->out_bytes) >> 32);
 	for (i = 0; i < GROUPS * copied; i++)
 		p->out_cpu[input + i] = i * 0x9e3779b1u;
-	path_dispatch(p, k, GROUPS, uniforms, 4);
-	ran = path_run_if_it_fits(p, copied);
+	ran = path_dispatch_if_it_fits(p, k, copied, GROUPS, uniforms, 4);
 	for (group = 0; ran && group < GROUPS; group++) {
 		const uint32_t *in = p->out_cpu + input + group * copied;
 		const uint32_t *out = p->out_cpu + group * 2 * copied;
