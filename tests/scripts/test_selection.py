@@ -145,13 +145,15 @@ class Guests(unittest.TestCase):
             self.assertTrue(text)
 
     def test_the_list_of_unit_tests_names_the_texts_of_refusals(self):
+        library = (TOP / "userspace/libpumice/stream.c").read_text(encoding="utf-8")
         for name, *words in selection.lines(unit.RESULTS):
             with self.subTest(name=name):
                 words = [word for word in words if not word.startswith("quick=")]
                 self.check_words(words)
                 for text in (word.partition("=")[2] for word in words if "=" in word):
-                    step = re.fullmatch(r"pumice-demo-(\w+): job: job faulted: [a-z-]+ at", text)
+                    step = re.fullmatch(r"pumice-demo-(\w+): (job: job faulted: [a-z-]+ at|dispatch: (.+))", text)
                     self.assertTrue(step, text)
+                    self.assertIn(step[3] or "", library)
                     self.assertTrue(name.startswith(f"demo_{step[1]}_"), text)
 
     def test_quick_unit_tests_are_those_of_a_pattern(self):
