@@ -210,8 +210,10 @@ SAXPY_1024 = ["--counted", "--print", "0", "--groups", "16", "--arg", "buf:f32:z
 def counted_prints_hit_rates_of_clients_and_bytes_of_levels():
     out, _ = run(*SAXPY_1024)
     rows = counts_of(out)
-    # Whole lines of 128 bytes: 64 of 2048 loads are the first ones of a line.
-    assert rows["usc-load"] == ["2048", "8192", "96.9%", "0.0%", "0.0%", "0", "8192", "0"], out
+    # The first of the loads of each line misses: 1 of 32, or of 8 with the lines of document 004.
+    loads = (32 if os.environ.get("PUMICE_PRESET") == "sgx543mp4" else 128) // 4
+    rate = f"{100 - 100 / loads:.1f}%"
+    assert rows["usc-load"] == ["2048", "8192", rate, "0.0%", "0.0%", "0", "8192", "0"], out
     assert rows["usc-store"][:2] == ["1024", "4096"], out
     assert rows["cdm-stream"][2:5] == ["-", "-", "-"] and rows["cdm-stream"][5] != "0", out
     assert rows["texture-l1"] == ["0", "0", "-", "0", "0"], out
