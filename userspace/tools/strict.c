@@ -154,6 +154,19 @@ static void print_other(const char *line, const char *other)
 		printf(", of %s", strcmp(value, "true") ? "another job" : "the same job");
 }
 
+/* Print the buffer that the address is in, or, of an address that was never mapped, after. */
+static void print_buffer(const char *line, const char *finding)
+{
+	char value[VALUE_BYTES];
+	const bool after = !strcmp(finding, "unmapped") && get(line, "\"end\":", value);
+
+	if (get(line, "\"label\":", value))
+		printf(", %sbuffer %s", after ? "after " : "", value);
+	else if (after)
+		printf(", after a buffer");
+	print_member(line, "\"end\":", ", which ends at ");
+}
+
 /* Print a finding. The other side is an object in it, after which its last members follow. */
 static void print_finding(const char *line, unsigned int number)
 {
@@ -166,8 +179,7 @@ static void print_finding(const char *line, unsigned int number)
 	print_member(line, "\"register\":", " of ");
 	print_member(line, "\"local\":", " of local memory, byte ");
 	print_member(line, "\"va\":", " of address ");
-	print_member(line, "\"label\":", ", buffer ");
-	print_member(line, "\"end\":", ", which ends at ");
+	print_buffer(line, value);
 	print_member(line, "\"signal\":", ", signal sig");
 	if (!get(line, "\"program\":", value)) {
 		if (get(line, "\"page\":", value) || get(line, "\"object\":", value) ||

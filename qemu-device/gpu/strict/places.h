@@ -27,7 +27,8 @@
 #define PLACES_RANGES	16384u
 #define PLACES_REMOVED	1024u
 #define PLACES_PAGE	4096ull
-#define PLACES_REACH	(64ull << 20)	/* bytes: a buffer further away is considered unrelated */
+/* Bytes: buffers further away are considered unrelated; the next one may be the host's own. */
+#define PLACES_REACH	PLACES_PAGE
 #define PLACES_LABEL_BYTES 64u	/* of a buffer's name, its end included */
 
 /* The last page of a buffer that does not fill it. */
@@ -103,7 +104,7 @@ bool places_find_end(struct places *places, u64 catalogue, u64 va, u64 bytes,
 		     struct places_end *end);
 /* Find the mapping of an address; false: none is known. */
 bool places_find_range(struct places *places, u64 catalogue, u64 va, struct places_range *range);
-/* Find the buffer that ends nearest before an address, in PLACES_REACH; false: none does. */
+/* Find the buffer whose last page ends before an address, in PLACES_REACH; false: none does. */
 bool places_find_before(struct places *places, u64 catalogue, u64 va, struct places_end *end);
 /* Find the last mapping of an address that was removed; false: none, or it is too long ago. */
 bool places_find_removed(struct places *places, u64 catalogue, u64 va,

@@ -2,9 +2,9 @@
 /*
  * A program that ends without destroying its objects: run a kernel with a race in the device that
  * PUMICE_DEVICE names, wait for it, and end as the argument says: "exit", "kill" or "crash", by
- * a signal. With "past" the kernel loads the word after a buffer with a name, instead. "wait" and
- * "ignore" print the name of the file with the findings and wait for a signal; "ignore" handles it
- * and exits.
+ * a signal. With "past" the kernel loads the word after a buffer with a name, instead, and with
+ * "page" that after its page, which faults. "wait" and "ignore" print the name of the file with the
+ * findings and wait for a signal; "ignore" handles it and exits.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 #include <pumice/pumice.h>
+
+#define PAGE_BYTES	4096u
 
 /* Two waves store to one word, at line 4. */
 static const char race[] = ".group 64, 1, 1\n"
@@ -33,8 +35,8 @@ static void check(const char *what, int err)
 	exit(1);
 }
 
-/* Write a program that loads the word after a buffer of 8 bytes, at line 6. */
-static void write_load(struct pumice_vm *vm, char *text, size_t bytes)
+/* Write a program that loads the word at an offset of a buffer of 8 bytes, at line 6. */
+static void write_load(struct pumice_vm *vm, unsigned int offset, char *text, size_t bytes)
 {
 	static struct pumice_buffer buffer;
 
@@ -44,13 +46,15 @@ static void write_load(struct pumice_vm *vm, char *text, size_t bytes)
 		 ".group 1, 1, 1\n"
 		 "mov sh0, %#x\n"
 		 "mov sh1, %#x\n"
-		 "mov r1, [one], 8\n"
+		 "mov r1, [one], %u\n"
 		 "\n"
 		 "global_load32 sig0, r2, [one], sh0 + r1\n"
-		 "end\n", (unsigned int)buffer.va, (unsigned int)(buffer.va >> 32));
+		 "end\n", (unsigned int)buffer.va, (unsigned int)(buffer.va >> 32),
+		 offset);
 }
 
-static void run(bool past)
+/* Run the kernel that loads the word at an offset of the buffer, or, 0, that with the race. */
+static void run(unsigned int offset)
 {
 	char load[512];
 	struct pumice_context *context;
@@ -59,18 +63,20 @@ static void run(bool past)
 	struct pumice_stream *stream;
 	struct pumice_vm *vm;
 	uint64_t start;
+	int err;
 
 	check("open", pumice_device_open(NULL, &dev, NULL, 0));
 	check("vm", pumice_vm_create(dev, &vm));
 	check("context", pumice_context_create(vm, PUMICE_PRIORITY_NORMAL, &context));
 	check("stream", pumice_stream_create(vm, 65536, &stream));
-	if (past)
-		write_load(vm, load, sizeof(load));
-	check("kernel", pumice_kernel_assemble(vm, "leaver.pasm", past ? load : race, &kernel));
+	if (offset)
+		write_load(vm, offset, load, sizeof(load));
+	check("kernel", pumice_kernel_assemble(vm, "leaver.pasm", offset ? load : race, &kernel));
 	pumice_dispatch_init(&dispatch, kernel);
 	check("dispatch", pumice_stream_dispatch(stream, &dispatch));
 	check("end", pumice_stream_end(stream, &start));
-	check("run", pumice_context_run(context, start, PUMICE_FOREVER, NULL));
+	err = pumice_context_run(context, start, PUMICE_FOREVER, NULL);
+	check("run", err && offset < PAGE_BYTES);
 }
 
 static void on_signal(int number)
@@ -97,7 +103,7 @@ int main(int argc, char **argv)
 	const char *how = argc > 1 ? argv[1] : "";
 
 	setrlimit(RLIMIT_CORE, &none);
-	run(!strcmp(how, "past"));
+	run(!strcmp(how, "past") ? 8 : !strcmp(how, "page") ? PAGE_BYTES : 0);
 	if (!strcmp(how, "wait") || !strcmp(how, "ignore"))
 		wait_for_signal(!strcmp(how, "ignore"));
 	if (!strcmp(how, "kill"))

@@ -240,6 +240,14 @@ def an_access_after_a_buffer_is_printed_with_its_name():
 
 
 @test
+def an_access_of_the_page_after_a_buffer_is_printed_with_its_name():
+    out, _ = strict(LEAVER, "page", status=3)
+    expected = (r"1\. unmapped, read of address 0x[0-9a-f]+, after buffer weights, which ends at 0x[0-9a-f]+\n"
+                r"   at  leaver\.pasm:6 instruction 3 .*\n")
+    assert re.match(expected, out), out
+
+
+@test
 def findings_of_all_processes_are_printed():
     out, _ = strict("sh", "-c", f"'{LEAVER}' exit; '{LEAVER}' exit", status=3)
     assert out.count("at  leaver.pasm:4") == 2 and out.endswith("2 findings\n"), out
