@@ -72,7 +72,7 @@ bool code_fixup(struct assembler *as, size_t insn, const struct token *name)
 	return true;
 }
 
-/* Check a target that is a number. */
+/* Check a target that is a number, of a program whose lines are all without errors. */
 static bool check_target(struct assembler *as, const struct token *target)
 {
 	if (target->value < as->usc.insns)
@@ -106,6 +106,7 @@ static bool resolve(struct assembler *as, const struct fixup *fixup)
 
 bool code_resolve(struct assembler *as)
 {
+	const unsigned int errors = as->errors;
 	bool ok = true;
 
 	for (size_t i = 0; i < as->fixup_count; i++) {
@@ -113,7 +114,7 @@ bool code_resolve(struct assembler *as)
 
 		as->where = fixup->where;
 		if (fixup->name.kind == TOKEN_INT)
-			ok = check_target(as, &fixup->name) && ok;
+			ok = (errors || check_target(as, &fixup->name)) && ok;
 		else
 			ok = resolve(as, fixup) && ok;
 	}

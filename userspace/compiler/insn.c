@@ -339,6 +339,18 @@ static bool needs_scalar(struct assembler *as, const struct insn *insn, const st
 }
 
 /* Check that a class accepts an operand; the error lists the accepted kinds. */
+/* Report a vertex output where it is not allowed. */
+static bool vertex_output(struct assembler *as, unsigned int field, const struct token *at)
+{
+	const int length = (int)at->length;
+
+	if (field != PUMICE_USC_FIELD_DST)
+		return asm_error(as, at, "%.*s is a vertex output, which programs write and do not "
+				 "read: use the register with its value", length, at->text);
+	return asm_error(as, at, "%.*s is a vertex output, which only uvsw accesses: write uvsw %.*s, "
+			 "and a register", length, at->text, length, at->text);
+}
+
 static bool check_class(struct assembler *as, const struct insn *insn, unsigned int field,
 			const struct pumice_isa_class *cls, const struct token *at,
 			const struct pumice_usc_operand *operand)
@@ -362,9 +374,7 @@ static bool check_class(struct assembler *as, const struct insn *insn, unsigned 
 				 "iterators do not reach: use a temporary or attribute register",
 				 (int)at->length, at->text);
 	if (operand->bank == PUMICE_USC_BANK_VO)
-		return asm_error(as, at, "%.*s is a vertex output, which only uvsw accesses: write "
-				 "uvsw %.*s, and a register", (int)at->length, at->text,
-				 (int)at->length, at->text);
+		return vertex_output(as, field, at);
 	if (!operand->elem && cls->elem >> operand->bank & 1)
 		return needs_scalar(as, insn, at);
 	return report_source(as, insn, field, at, operand) ? false :

@@ -91,6 +91,8 @@ static void every_kind_of_error_is_reported_at_its_position(void **state)
 		{ "jump 2\nend", "t:1:6: error: there is no instruction 2: the program has 2, "
 		  "counted from 0\n" },
 		{ "end\njump 1 + 4 * 19", "t:2:6: error: there is no instruction 77" },
+		{ "uvsw vo0, vo1", "t:1:11: error: vo1 is a vertex output, which programs write and "
+		  "do not read: use the register with its value\n" },
 		{ "mov vo0, [one], 1", "t:1:5: error: vo0 is a vertex output, which only uvsw "
 		  "accesses: write uvsw vo0, and a register\n" },
 		{ "jump at_end\nend\nat_end:", "t:1:6: error: no instruction follows label at_end" },
@@ -701,6 +703,8 @@ static void a_wrong_definition_is_one_error(void **state)
 		"again\nmov r0, [one], 1\nbr_all again, [!r0]\nend\n",
 		".alias q, foo\nmov r0, q\nadd.u32 q, q, q\nend\n",
 		".equ A\nmov r0, A\n",
+		/* A line with an error is no instruction, but counts as one for a number. */
+		"jump 2\nmov r0, [one], 9x\nend\n",
 	};
 
 	(void)state;
