@@ -36,7 +36,7 @@ static const char *const by_fault[] = {
 	[PUMICE_FAULT_USC_OPCODE] =
 		"Use a device that is not older than the assembler, and do not write to the program's memory.",
 	[PUMICE_FAULT_USC_REGISTER] =
-		"For sl and i, use numbers below the device's property slot-registers; for an output of a vertex program, set vdm.varyings to the outputs from vo4 on; for one of a fragment program, pdm.outputs, of which a canvas has 4.",
+		"For sl, use numbers below the device's property slot-registers, for i below 8 minus it; for an output of a vertex program, set vdm.varyings to the outputs from vo4 on; for one of a fragment program, pdm.outputs, of which a canvas has 4.",
 	[PUMICE_FAULT_USC_BANK] =
 		"Use each program in its own stage: o are of fragments, vo of vertices, SH and V of all.",
 	[PUMICE_FAULT_USC_STAGE] =

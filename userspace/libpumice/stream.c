@@ -210,8 +210,9 @@ static int check_dispatch(struct pumice_stream *s, const struct pumice_dispatch 
 			    "dispatch: the kernel belongs to another vm; create it in the stream's");
 	h = &d->kernel->program->header;
 	stage = pumice_program_stage_of(h);
-	if (stage == PUMICE_PROGRAM_STAGE_VERTEX || stage == PUMICE_PROGRAM_STAGE_FRAGMENT)
-		return fail(s->vm->dev, EINVAL, "dispatch: the kernel is a %s program",
+	if (stage != PUMICE_PROGRAM_STAGE_COMPUTE)
+		return fail(s->vm->dev, EINVAL,
+			    "dispatch: the kernel is a program of stage %s; dispatch one of .stage compute",
 			    pumice_program_stage_str(stage));
 	instances = (u32)h->size_x * h->size_y * h->size_z;
 	if (instances > s->vm->dev->info.max_group_instances)

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -68,10 +69,22 @@ static void groups_larger_than_those_of_the_gpu_are_refused(void **state)
 static void programs_of_other_stages_are_refused(void **state)
 {
 	(void)state;
-	check("inproc:cores=1,ram=64,threads=0", "uvsw vo0, v0\nend\n",
-	      "dispatch: the kernel is a vertex program", "end\n");
-	check("inproc:cores=1,ram=64,threads=0", "mov o0, [one], 1.0\nend\n",
-	      "dispatch: the kernel is a fragment program", "end\n");
+	static const struct {
+		const char *text, *stage;
+	} rows[] = {
+		{ "uvsw vo0, v0\nend\n", "vertex" },
+		{ "mov o0, [one], 1.0\nend\n", "fragment" },
+		{ ".stage tile\nmov o0, [one], 1.0\nend\n", "tile" },
+		{ ".stage rays\nend\n", "rays" },
+	};
+	char error[128];
+
+	for (size_t n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
+		snprintf(error, sizeof(error), "dispatch: the kernel is a program of stage %s; "
+			 "dispatch one of .stage compute", rows[n].stage);
+		check("inproc:cores=1,ram=64,threads=0", rows[n].text, error,
+		      ".stage compute\nend\n");
+	}
 }
 
 int main(void)

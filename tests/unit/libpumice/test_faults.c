@@ -224,8 +224,8 @@ static void a_program_that_is_refused_names_the_instruction(void **state)
 	(void)state;
 	assert_fails("mov r0, [one], 0\nmov sl4, [one], r0\nend\n", (const char *const[4]){
 		"job faulted: usc-register at 0x",
-		"\n  A register number beyond the allocation. For sl and i, use numbers below the "
-		"device's property slot-registers; ",
+		"\n  A register number beyond the allocation. For sl, use numbers below the "
+		"device's property slot-registers, for i below 8 minus it; ",
 		"\n  instruction 1 of the program at 0x",
 		", shader:2, which was not run\n" });
 }

@@ -738,6 +738,7 @@ static void faults_of_programs_and_buffers_stop_the_job(void **state)
 		const struct pumice_input in = pumice_input_uniforms(0, &unmapped, 2);
 		struct pumice_stage_desc wild;
 		struct pumice_ray_launch launch;
+		struct pumice_bind bind;
 		struct stages s;
 		struct fixture fx;
 
@@ -753,8 +754,13 @@ static void faults_of_programs_and_buffers_stop_the_job(void **state)
 		assert_faults(&fx, &s, PUMICE_FAULT_MMU_PC_INVALID, PUMICE_UNIT_RDM);
 		launch = launch_of(&fx, &s, 200, 2);
 		launch.structure = fx.ray.va;	/* no structure */
+		/* The flags of a mapping do not matter to a structure that is wrong. */
+		pumice_bind_init(&bind, fx.ray.bo, fx.ray.va);
+		bind.flags = PUMICE_BIND_READONLY;
+		assert_int_equal(pumice_vm_bind(fx.vm, &bind, 1, NULL), 0);
 		add(&fx, &launch);
 		assert_faults(&fx, &s, PUMICE_FAULT_RTU_HEADER, PUMICE_UNIT_RTU);
+		assert_null(strstr(pumice_device_error(fx.dev), "read only"));
 		close_fixture(&fx);
 	}
 }

@@ -310,10 +310,12 @@ static void usc_indexed_shared_data_stays_within_the_registers(void **state)
 		run_code(fx, code, 4, 100);
 		assert_int_equal(fx->faults, index == 21);
 		assert_int_equal(fx->fault.lane_known, index == 21);
-		if (index == 21)
+		if (index == 21) {
 			assert_int_equal(fx->fault.fault, PUMICE_FAULT_USC_INDEX);
-		else
+			assert_int_equal(fx->fault.lane, 0);
+		} else {
 			assert_int_equal(usc_shared(fx->usc, usc_task(fx->usc, 1))[39], 1015);
+		}
 	}
 	fx_destroy(fx);
 }

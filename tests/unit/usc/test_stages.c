@@ -409,10 +409,12 @@ static void usc_pixel_outputs_are_indexed_lane_by_lane(void **state)
 		    INSN(MOV, .mask = ONE_MASK, .dst = INDEXED(O, 1), .src0 = BANK(V, 1)));
 	assert_int_equal(fx->faults, 1);
 	assert_int_equal(fx->fault.fault, PUMICE_FAULT_USC_INDEX);
+	assert_int_equal(fx->fault.lane, 2);
 	run_indexed(fx, &t, USC_STAGE_TILE, beyond,
 		    INSN(MOV, .mask = ONE_MASK, .dst = BANK(R, 0), .src0 = INDEXED(O, 1)));
 	assert_int_equal(fx->faults, 1);
 	assert_int_equal(fx->fault.fault, PUMICE_FAULT_USC_INDEX);
+	assert_int_equal(fx->fault.lane, 2);
 }
 
 static void usc_indexed_pixel_outputs_obey_mask_and_dimension(void **state)
@@ -463,6 +465,7 @@ static void usc_vertex_outputs_are_indexed_lane_by_lane(void **state)
 	assert_int_equal(fx->faults, 1);
 	assert_int_equal(fx->fault.fault, PUMICE_FAULT_USC_INDEX);
 	assert_int_equal(fx->fault.pc, 1);
+	assert_int_equal(fx->fault.lane, 2);
 }
 
 /* Lanes 16 and up of the first wave cover nothing: the second wave determines the values. */
