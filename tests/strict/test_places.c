@@ -317,6 +317,7 @@ static void nearest_buffer_before_an_address_is_found(void **state)
 	assert_false(places_find_before(&places, SPACE, VA + 8 * PLACES_PAGE, &end));
 	map(SPACE, VA, PLACES_PAGE, &second, "far");
 	map(SPACE, VA + 2 * PLACES_PAGE, 2 * PLACES_PAGE, &buffer, "b");
+	places_add_end(&places, OTHER, VA + 3 * PLACES_PAGE + 16, &second, "other");
 	assert_true(places_find_before(&places, SPACE, VA + 4 * PLACES_PAGE, &end));
 	assert_string_equal(end.label, "b");
 	assert_int_equal(end.end, VA + 4 * PLACES_PAGE);

@@ -516,6 +516,26 @@ static void registers_beyond_the_allocation_are_printed_as_words(void **state)
 	free(dis);
 }
 
+/* A branch to the last instruction has a label; one to that after it would have none. */
+static void a_branch_beyond_the_program_is_printed_as_words(void **state)
+{
+	char text[256];
+
+	(void)state;
+	for (uint32_t to = 1; to <= 2; to++) {
+		uint32_t words[WORDS];
+		char *dis;
+
+		snprintf(text, sizeof(text), "jump %u\nend\nend\n", to);
+		first_instruction(text, words);
+		snprintf(text, sizeof(text), ".word %u, %u, %u, %u\nend\n", words[0], words[1],
+			 words[2], words[3]);
+		dis = round_trip(text);
+		assert_int_equal(!strstr(dis, ".word"), to == 1);
+		free(dis);
+	}
+}
+
 /* With 68 bytes of local memory it is an instruction. */
 static void a_copy_beyond_the_local_memory_is_printed_as_words(void **state)
 {
@@ -645,6 +665,7 @@ int main(void)
 		cmocka_unit_test(registers_after_the_first_are_counted),
 		cmocka_unit_test(words_that_are_not_instructions_round_trip),
 		cmocka_unit_test(registers_beyond_the_allocation_are_printed_as_words),
+		cmocka_unit_test(a_branch_beyond_the_program_is_printed_as_words),
 		cmocka_unit_test(a_copy_beyond_the_local_memory_is_printed_as_words),
 		cmocka_unit_test(a_program_of_all_directives_round_trips),
 		cmocka_unit_test(each_of_many_labels_is_its_own_instruction),

@@ -429,6 +429,7 @@ static void every_preset_can_be_created(void **state)
 	assert_int_equal(config.slc_banks, 4);
 	assert_int_equal(config.slc_bytes, 256 << 10);
 	assert_int_equal(config.slc_ways, 16);
+	assert_int_equal(config.texture_ways, 4);
 	hierarchy_destroy(h);
 }
 
