@@ -104,8 +104,6 @@ static bool operand_is_beyond(const struct listing *list, const struct pumice_us
 
 	if (cls == PUMICE_USC_CLASS_MASK)
 		return mask_is_beyond(list, raw);
-	if (cls == PUMICE_USC_CLASS_TARGET)
-		return raw >= PUMICE_USC_MAX_INSNS;
 	if (!info->full && !info->elem)
 		return false;
 	pumice_usc_operand_unpack(&raw, &operand);

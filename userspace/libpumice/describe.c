@@ -180,7 +180,8 @@ static bool put_buffer(struct text *t, struct pumice_vm *vm, const struct pumice
 	former = bound_find_former(&vm->bound, va);
 	if (find_near(vm, va, r->unit, &n) && (!n.distance || !former)) {
 		put_near(t, &n, va);
-		if (!n.distance && n.range->flags & PUMICE_BIND_READONLY && r->unit != PUMICE_UNIT_RTU)
+		if (!n.distance && n.range->flags & PUMICE_BIND_READONLY &&
+		    r->unit != PUMICE_UNIT_RTU)
 			put(t, ", which is read only");
 	} else if (former) {
 		put_former(t, former, va);

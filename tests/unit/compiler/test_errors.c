@@ -703,7 +703,7 @@ static void a_wrong_definition_is_one_error(void **state)
 		"again\nmov r0, [one], 1\nbr_all again, [!r0]\nend\n",
 		".alias q, foo\nmov r0, q\nadd.u32 q, q, q\nend\n",
 		".equ A\nmov r0, A\n",
-		/* A line with an error is no instruction, but counts as one for a number. */
+		/* A line with an error has no instruction; numbers count it. */
 		"jump 2\nmov r0, [one], 9x\nend\n",
 	};
 

@@ -161,6 +161,9 @@ static void jobs_begin_for_accesses_that_race(void **state)
 		fx_fw_write64(fx, rows[i].tag, TAG + i);
 		fx_fw_write(fx, rows[i].ctx, JOB_CTX);
 		fx_fw_write(fx, rows[i].ctrl, PUMICE_PDM_CTRL__START__MASK);
+		/* It runs already, so another START is refused. */
+		fx_fw_write64(fx, rows[i].tag, TAG + 3);
+		fx_fw_write(fx, rows[i].ctrl, PUMICE_PDM_CTRL__START__MASK);
 	}
 	for (i = 0; i < 3; i++)
 		assert_job(fx, rows[i].master, i, TAG + i);

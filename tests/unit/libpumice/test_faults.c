@@ -228,6 +228,11 @@ static void a_program_that_is_refused_names_the_instruction(void **state)
 		"device's property slot-registers, for i below 8 minus it; ",
 		"\n  instruction 1 of the program at 0x",
 		", shader:2, which was not run\n" });
+	/* mov o0, [one], r0, which the assembler refuses in a program that is none of fragments. */
+	assert_fails(".temps 1\n.word 0x410001, 0x100007, 0, 0\nend\n", (const char *const[4]){
+		"job faulted: usc-bank at 0x",
+		"\n  A register bank that this data master does not have. Use each program in its "
+		"own stage: o are of fragments, vo of vertices, SH and V of all.\n" });
 }
 
 static void a_missing_end_is_named(void **state)

@@ -878,8 +878,9 @@ void pumice_dispatch_init(struct pumice_dispatch *dispatch, const struct pumice_
 /**
  * pumice_stream_dispatch - add STATE and LAUNCH for a grid.
  *
- * Return: 0; -EINVAL for another number of uniform words, no kernel, one of another VM or stage or
- * with work-groups too large for the GPU, groups that are 0 or exceed ids of 32 bits, -ENOSPC.
+ * Return: 0; -EINVAL for another number of uniform words, or NULL for them, no kernel, one of
+ * another VM or stage, or with work-groups or local memory too large for the GPU, groups that are 0
+ * or exceed ids of 32 bits; -ENOSPC.
  */
 int pumice_stream_dispatch(struct pumice_stream *stream, const struct pumice_dispatch *dispatch);
 
