@@ -104,7 +104,7 @@ reload: $(stock_module) $(firmware) ## this tree's driver and firmware into the 
 
 .PHONY: check
 check: ## the tests, about an hour the first time, less later; check-debug, -pairs, -kernels, -qemu and -distros run more
-	@$(S)/check.sh lint unit builds docs mutations -- guest debug igt kernels presets tsan
+	@$(S)/check.sh lint unit builds -- guest debug igt kernels presets docs mutations tsan
 
 .PHONY: check-unit
 check-unit: ## blocks, library, assembler, firmware, generator; all plain and under ASan and UBSan (TESTS=)
@@ -112,7 +112,7 @@ check-unit: ## blocks, library, assembler, firmware, generator; all plain and un
 
 .PHONY: tsan
 tsan: ## tests of threads under ThreadSanitizer
-	@$(S)/check.sh tsan
+	@TSAN_TESTS=all $(S)/check.sh tsan
 
 .PHONY: check-builds
 check-builds: ## warnings as errors: Debian 13's GCC and clang, the device in QEMU

@@ -137,8 +137,9 @@ run_part() {
 			"$top/scripts/unit.py" lint "${LINT_CHECKS:-part}"
 		;;
 	tsan)
-		part tsan "tests of threads under ThreadSanitizer" \
-			"$BUILD/.packages-check firmware $BUILD/tsan/.done" "$top/scripts/unit.py" tsan
+		part tsan "tests of threads under ThreadSanitizer, ${TSAN_TESTS:-quick}" \
+			"$BUILD/.packages-check firmware $BUILD/tsan/.done" \
+			"$top/scripts/unit.py" tsan "${TSAN_TESTS:-quick}"
 		;;
 	builds)
 		part builds "warnings as errors, by several compilers" "gen $BUILD/.packages-run" \

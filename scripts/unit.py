@@ -4,7 +4,7 @@
 
     unit.py all     all but the next; TESTS= selects
     unit.py quick   the same, each C test in one build, but random ones in both
-    unit.py tsan    the tests of threads in build/tsan
+    unit.py tsan [quick]     the tests of threads in build/tsan
     unit.py presets [quick]  the tests of results (tests/unit/results) under each preset
     unit.py lint all|part  lint.sh; part: without the checks that other parts of make check make
     unit.py docs    the documentation's: its commands in order, links, pictures
@@ -34,6 +34,7 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build"))
 OUT = pathlib.Path(os.environ.get("OUT", TOP / "out"))
 RESULTS = TOP / "tests/unit/results"
+LEFT_OUT = TOP / "tests/unit/tsan/left_out"
 PYTHON_TESTS = ["tests/hw", "tests/install", "tests/scripts", "tests/qemu", "tests/gdb", "tests/igt"]
 # Selections of meson for the quick part. Tests of several seconds in a process of their own each, and
 # those with fewer random inputs under sanitizers, run in build/native.
@@ -121,11 +122,27 @@ def add_missing(tally, title, expected, ran):
         tally.add(f"{title}: {name}", False, "it has not run")
 
 
-def native_tests():
-    """Return the names of the tests of build/native."""
-    listing = subprocess.run(["meson", "test", "-C", str(BUILD / "native"), "--no-rebuild", "--list"],
+def listed_tests(name, *words):
+    """Return the names of the tests of a build folder, or of a selection of them."""
+    listing = subprocess.run(["meson", "test", "-C", str(BUILD / name), "--no-rebuild", "--list", *words],
                              check=True, stdout=subprocess.PIPE, text=True).stdout
     return selection.meson_names(listing)
+
+
+def native_tests():
+    """Return the names of the tests of build/native."""
+    return listed_tests("native")
+
+
+def tests_of_threads(quick):
+    """Return the names of the tests of threads, or those that no pattern of LEFT_OUT leaves out."""
+    names = listed_tests("tsan", "--suite", "threads")
+    for pattern, in selection.lines(LEFT_OUT) if quick else []:
+        kept = [name for name in names if not fnmatch.fnmatch(name, pattern)]
+        if kept == names:
+            sys.exit(f"error: {LEFT_OUT}: {pattern} leaves no test out")
+        names = kept
+    return names
 
 
 def selected():
@@ -231,9 +248,10 @@ def c_tests(tally, quick):
 def main():
     """Run everything, then print the count."""
     (OUT / "logs").mkdir(parents=True, exist_ok=True)
-    if sys.argv[1:] == ["tsan"]:
+    if sys.argv[1:2] == ["tsan"]:
         tally = Tally("tsan")
-        timed("tests of threads", meson_tests, tally, "tsan", "--suite", "threads")
+        names = tests_of_threads(sys.argv[2:] == ["quick"])
+        add_missing(tally, "tsan", names, timed("tests of threads", meson_tests, tally, "tsan", *names))
         sys.exit(tally.close())
     if sys.argv[1:2] == ["presets"]:
         tally = Tally("presets")

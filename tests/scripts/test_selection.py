@@ -181,6 +181,19 @@ class Guests(unittest.TestCase):
                 unit.c_tests(tally, quick)
             self.assertEqual([call.args[1] for call in tally.add.call_args_list], [False] * missing)
 
+    def test_quick_tests_of_threads_are_those_that_no_pattern_leaves_out(self):
+        names = ["demo_a_1", "demo_b_1", "path_a"]
+        for patterns, left in (([["demo_b_*"]], ["demo_a_1", "path_a"]),
+                               ([["demo_*"], ["path_a"]], [])):
+            with mock.patch.object(unit, "listed_tests", return_value=names), \
+                    mock.patch.object(selection, "lines", return_value=patterns):
+                self.assertEqual(unit.tests_of_threads(True), left)
+                self.assertEqual(unit.tests_of_threads(False), names)
+        with mock.patch.object(unit, "listed_tests", return_value=names), \
+                mock.patch.object(selection, "lines", return_value=[["demo_c_*"]]), \
+                self.assertRaisesRegex(SystemExit, "demo_c_\\* leaves no test out"):
+            unit.tests_of_threads(True)
+
     def check_that_fails(self, program, case, text):
         """Check that a text names a check of the case, or of the fixture, and the value."""
         check = re.fullmatch(r"(\S.*) (is \d+ \(0x[0-9a-f]+\),|gives \w+,)", text)
