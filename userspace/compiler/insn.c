@@ -338,7 +338,6 @@ static bool needs_scalar(struct assembler *as, const struct insn *insn, const st
 	return asm_error(as, at, text, (int)at->length, at->text);
 }
 
-/* Check that a class accepts an operand; the error lists the accepted kinds. */
 /* Report a vertex output where it is not allowed. */
 static bool vertex_output(struct assembler *as, unsigned int field, const struct token *at)
 {
@@ -351,6 +350,7 @@ static bool vertex_output(struct assembler *as, unsigned int field, const struct
 			 "and a register", length, at->text, length, at->text);
 }
 
+/* Check that a class accepts an operand; the error lists the accepted kinds. */
 static bool check_class(struct assembler *as, const struct insn *insn, unsigned int field,
 			const struct pumice_isa_class *cls, const struct token *at,
 			const struct pumice_usc_operand *operand)

@@ -181,7 +181,7 @@ static bool put_buffer(struct text *t, struct pumice_vm *vm, const struct pumice
 	if (find_near(vm, va, r->unit, &n) && (!n.distance || !former)) {
 		put_near(t, &n, va);
 		if (!n.distance && n.range->flags & PUMICE_BIND_READONLY &&
-		    r->unit != PUMICE_UNIT_RTU)
+		    pumice_fault_is_access(r->fault))
 			put(t, ", which is read only");
 	} else if (former) {
 		put_former(t, former, va);
