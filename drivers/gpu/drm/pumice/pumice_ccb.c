@@ -209,7 +209,7 @@ static int ccb_try_reserve(struct pumice_device *pdev)
  *
  * Return: 0, -ECANCELED if the firmware is down, or -ETIMEDOUT if it does not free
  * space in time, or never will because others have ended the connection. After 0,
- * pumice_kccb_push_reserved() or pumice_kccb_cancel() must follow.
+ * pumice_kccb_push_reserved(), pumice_kccb_append_reserved() or pumice_kccb_cancel() must follow.
  */
 int pumice_kccb_reserve(struct pumice_device *pdev)
 {
@@ -248,26 +248,69 @@ void pumice_kccb_cancel(struct pumice_device *pdev)
 	wake_up_all(&pdev->kccb.event);
 }
 
-static int ccb_push(struct pumice_device *pdev, const struct fwif_kccb_cmd *cmd,
-		    struct pumice_kccb_wait *wait)
+/**
+ * pumice_kccb_ring - notify the firmware of commands that were appended
+ * @pdev: device, whose firmware is not quiesced before this returns
+ *
+ * Context: Does not sleep.
+ */
+void pumice_kccb_ring(struct pumice_device *pdev)
+{
+	pumice_write(pdev, PUMICE_OS_SCHEDULE, PUMICE_OS_SCHEDULE__KICK__MASK);
+}
+
+static int ccb_append_locked(struct pumice_device *pdev, const struct fwif_kccb_cmd *cmd,
+			     struct pumice_kccb_wait *wait)
 {
 	struct pumice_kccb *kccb = &pdev->kccb;
 	struct pumice_fw_shared *s = pdev->fw.shared;
-	int ret = -ECANCELED;
 
-	spin_lock(&kccb->lock);
+	lockdep_assert_held(&kccb->lock);
 	kccb->reserved--;
-	if (kccb->open) {
-		s->kccb[kccb->write] = *cmd;
-		WRITE_ONCE(s->kccb_status[kccb->write], FWIF_STATUS_PENDING);
-		kccb->waiting[kccb->write] = wait;
-		kccb->write = (kccb->write + 1) & KCCB_MASK;
-		dma_wmb(); /* write the command before the index that publishes it */
-		WRITE_ONCE(s->kccb_ring.write, kccb->write);
-		pumice_write(pdev, PUMICE_OS_SCHEDULE, PUMICE_OS_SCHEDULE__KICK__MASK);
-		ret = 0;
-	}
-	spin_unlock(&kccb->lock);
+	if (!kccb->open)
+		return -ECANCELED;
+	s->kccb[kccb->write] = *cmd;
+	WRITE_ONCE(s->kccb_status[kccb->write], FWIF_STATUS_PENDING);
+	kccb->waiting[kccb->write] = wait;
+	kccb->write = (kccb->write + 1) & KCCB_MASK;
+	dma_wmb(); /* write the command before the index that publishes it */
+	WRITE_ONCE(s->kccb_ring.write, kccb->write);
+	return 0;
+}
+
+/**
+ * pumice_kccb_append_reserved - write a command without waiting for its reply
+ * @pdev: device, between drm_dev_enter() and drm_dev_exit()
+ * @cmd: command
+ *
+ * For callers with a lock: pumice_kccb_ring() must follow when they have released it. The
+ * interrupt thread acquires their locks, and must not wait while a register is written, which
+ * takes a virtual machine as long as the rest of a submission.
+ *
+ * Consumes a reservation. Does not sleep.
+ * Return: 0, or -ECANCELED if the firmware is down.
+ */
+int pumice_kccb_append_reserved(struct pumice_device *pdev, const struct fwif_kccb_cmd *cmd)
+{
+	int ret;
+
+	spin_lock(&pdev->kccb.lock);
+	ret = ccb_append_locked(pdev, cmd, NULL);
+	spin_unlock(&pdev->kccb.lock);
+	return ret;
+}
+
+/* Append a command, and notify the firmware before it can be quiesced. */
+static int ccb_push(struct pumice_device *pdev, const struct fwif_kccb_cmd *cmd,
+		    struct pumice_kccb_wait *wait)
+{
+	int ret;
+
+	spin_lock(&pdev->kccb.lock);
+	ret = ccb_append_locked(pdev, cmd, wait);
+	if (!ret)
+		pumice_kccb_ring(pdev);
+	spin_unlock(&pdev->kccb.lock);
 	return ret;
 }
 

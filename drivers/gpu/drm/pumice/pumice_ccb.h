@@ -22,6 +22,8 @@ void pumice_kccb_sleep(struct pumice_device *pdev);
 
 int pumice_kccb_reserve(struct pumice_device *pdev);
 void pumice_kccb_cancel(struct pumice_device *pdev);
+int pumice_kccb_append_reserved(struct pumice_device *pdev, const struct fwif_kccb_cmd *cmd);
+void pumice_kccb_ring(struct pumice_device *pdev);
 int pumice_kccb_push_reserved(struct pumice_device *pdev, const struct fwif_kccb_cmd *cmd);
 int pumice_kccb_call(struct pumice_device *pdev, const struct fwif_kccb_cmd *cmd);
 void pumice_kccb_collect(struct pumice_device *pdev);

@@ -213,10 +213,10 @@ void pumice_queue_emit_locked(struct pumice_job *job)
 }
 
 /**
- * pumice_queue_kick_locked - notify the firmware of new commands in a queue's ring
+ * pumice_queue_kick_locked - append a kick for new commands in a queue's ring
  * @q: queue, under its context's lock
  *
- * Consumes a reservation of the kernel CCB.
+ * Consumes a reservation of the kernel CCB. If it returns 0, pumice_kccb_ring() must follow.
  *
  * Return: 0, or -ECANCELED if the firmware is down.
  */
@@ -231,7 +231,7 @@ int pumice_queue_kick_locked(struct pumice_queue *q)
 
 	lockdep_assert_held(&q->ctx->lock);
 	dma_wmb(); /* write the commands before the kick that publishes them */
-	ret = pumice_kccb_push_reserved(q->ctx->pdev, &kick);
+	ret = pumice_kccb_append_reserved(q->ctx->pdev, &kick);
 	if (!ret)
 		q->registered = true;
 	return ret;
@@ -279,6 +279,7 @@ static void pumice_queue_append_locked(struct pumice_job *job)
 static int pumice_queue_submit(struct pumice_job *job)
 {
 	struct pumice_context *ctx = job->ctx;
+	bool kicked = false;
 	int no_room, ret = 0;
 
 	/* Do not wait for room for a job that is refused. */
@@ -297,10 +298,12 @@ static int pumice_queue_submit(struct pumice_job *job)
 	} else {
 		pumice_vm_note_use(ctx->vm);
 		pumice_queue_append_locked(job);
-		if (!no_room)
-			pumice_queue_kick_locked(job->queue);
+		kicked = !no_room && !pumice_queue_kick_locked(job->queue);
 	}
 	spin_unlock(&ctx->lock);
+	/* The job may have ended. The scheduler is stopped before the firmware is quiesced. */
+	if (kicked)
+		pumice_kccb_ring(ctx->pdev);
 	return ret;
 }
 

@@ -168,6 +168,8 @@ int pumice_replay_run(struct pumice_context *ctx, bool kick)
 	spin_lock(&ctx->lock);
 	ret = replay_run_locked(ctx, kick && !no_room);
 	spin_unlock(&ctx->lock);
+	if (kick && !no_room)
+		pumice_kccb_ring(ctx->pdev);
 	return no_room ?: ret;
 }
 

@@ -24,6 +24,8 @@
 
 /* Size of the element as first published: without the performance monitor. */
 #define JOB_STRIDE	offsetof(struct drm_pumice_job, perfmon)
+/* Reservations that most calls lock; for more, drm_exec allocates again. Its default is a page. */
+#define COMMON_OBJECTS	16
 
 /* State of one call. */
 struct submit {
@@ -344,7 +346,8 @@ static int submit_run(struct submit *s, const struct drm_pumice_array *array)
 
 	if (ret)
 		return ret;
-	drm_exec_init(&s->exec, DRM_EXEC_INTERRUPTIBLE_WAIT | DRM_EXEC_IGNORE_DUPLICATES, 0);
+	drm_exec_init(&s->exec, DRM_EXEC_INTERRUPTIBLE_WAIT | DRM_EXEC_IGNORE_DUPLICATES,
+		      COMMON_OBJECTS);
 	ret = submit_lock_vms(s);
 	if (!ret)
 		ret = submit_check_contexts(s);

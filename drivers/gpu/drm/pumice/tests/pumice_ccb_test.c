@@ -30,6 +30,11 @@ static struct pumice_device *ccb_fixture(struct kunit *test)
 	return pdev;
 }
 
+static bool is_rung(struct pumice_device *pdev)
+{
+	return pumice_read(pdev, PUMICE_OS_SCHEDULE) == PUMICE_OS_SCHEDULE__KICK__MASK;
+}
+
 static u32 free_entries(struct pumice_device *pdev)
 {
 	u32 entries;
@@ -163,6 +168,29 @@ static void closed_ring_cancels(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pumice_kccb_push_reserved(pdev, &cmd), -ECANCELED);
 	KUNIT_EXPECT_EQ(test, pdev->kccb.reserved, 0);
 	KUNIT_EXPECT_EQ(test, pdev->kccb.write, 0);
+	KUNIT_EXPECT_FALSE(test, is_rung(pdev));
+}
+
+/* A caller with a lock rings later. */
+static void appended_command_is_visible_but_not_rung(struct kunit *test)
+{
+	const struct fwif_kccb_cmd cmd = { .type = FWIF_KCCB_FREE_LIST_GROWN };
+	struct pumice_device *pdev = ccb_fixture(test);
+
+	KUNIT_ASSERT_EQ(test, ccb_try_reserve(pdev), 0);
+	KUNIT_ASSERT_EQ(test, pumice_kccb_append_reserved(pdev, &cmd), 0);
+	KUNIT_EXPECT_EQ(test, pdev->fw.shared->kccb_ring.write, 1);
+	KUNIT_EXPECT_FALSE(test, is_rung(pdev));
+	pumice_kccb_ring(pdev);
+	KUNIT_EXPECT_TRUE(test, is_rung(pdev));
+}
+
+static void pushed_command_is_rung(struct kunit *test)
+{
+	struct pumice_device *pdev = ccb_fixture(test);
+
+	send(test, pdev);
+	KUNIT_EXPECT_TRUE(test, is_rung(pdev));
 }
 
 static void closing_aborts_waiters(struct kunit *test)
@@ -391,6 +419,8 @@ static struct kunit_case ccb_cases[] = {
 	KUNIT_CASE(firmware_index_is_never_overtaken),
 	KUNIT_CASE(firmware_index_out_of_range_gives_no_room),
 	KUNIT_CASE(closed_ring_cancels),
+	KUNIT_CASE(appended_command_is_visible_but_not_rung),
+	KUNIT_CASE(pushed_command_is_rung),
 	KUNIT_CASE(closing_aborts_waiters),
 	KUNIT_CASE(reply_wakes_only_its_waiter),
 	KUNIT_CASE(messages_are_read_across_the_end_of_the_ring),

@@ -41,6 +41,7 @@ static struct queue_fixture *queue_fixture(struct kunit *test)
 	q->ctx = &f->ctx;
 	q->dm = FWIF_DM_CDM;
 	q->shared = &f->shared;
+	q->obj = &f->ufo;
 	q->ufo = &f->ufo;
 	q->fence_context = dma_fence_context_alloc(1);
 	INIT_LIST_HEAD(&q->in_flight);
@@ -61,6 +62,27 @@ static void job_that_comes_during_a_reset_is_kept_for_it(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pumice_queue_submit(&f->job), 0);
 	KUNIT_EXPECT_FALSE(test, list_empty(&f->ctx.queues[0].in_flight));
 	KUNIT_EXPECT_EQ(test, atomic_read(&f->pdev.in_flight), 2);
+}
+
+/* Give a fixture firmware that accepts commands, and whose registers are plain memory. */
+static void queue_test_boot(struct kunit *test, struct queue_fixture *f)
+{
+	f->pdev.fw.shared = kunit_kzalloc(test, sizeof(*f->pdev.fw.shared), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, f->pdev.fw.shared);
+	f->pdev.regs = (void __iomem *)kunit_kzalloc(test, SZ_64K, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, (void __force *)f->pdev.regs);
+	pumice_kccb_open(&f->pdev);
+}
+
+static void firmware_is_notified_of_a_job(struct kunit *test)
+{
+	struct queue_fixture *f = queue_fixture(test);
+
+	queue_test_boot(test, f);
+	KUNIT_EXPECT_EQ(test, pumice_queue_submit(&f->job), 0);
+	KUNIT_EXPECT_EQ(test, f->pdev.fw.shared->kccb[0].type, FWIF_KCCB_KICK);
+	KUNIT_EXPECT_EQ(test, pumice_read(&f->pdev, PUMICE_OS_SCHEDULE),
+			PUMICE_OS_SCHEDULE__KICK__MASK);
 }
 
 /* No reset follows that would end it. */
@@ -271,6 +293,7 @@ static struct kunit_case queue_cases[] = {
 	KUNIT_CASE(context_that_the_driver_kills_is_not_guilty_again),
 	KUNIT_CASE(fragment_job_of_a_stopped_context_is_cancelled),
 	KUNIT_CASE(job_without_a_result_is_kept_as_failed),
+	KUNIT_CASE(firmware_is_notified_of_a_job),
 	KUNIT_CASE(job_that_comes_during_a_reset_is_kept_for_it),
 	KUNIT_CASE(jobs_request_operations_on_caches),
 	KUNIT_CASE(jobs_of_coherent_buffers_request_no_operations),

@@ -6,11 +6,15 @@
  */
 #include <kunit/test.h>
 
+#include "pumice_fw.h"
+#include "pumice_vm.h"
+
 #define REPLAY_JOBS	4
 
 struct replay_fixture {
 	struct pumice_device pdev;
 	struct pumice_context ctx;
+	struct pumice_vm vm;
 	struct pumice_queue_shared shared[PUMICE_CONTEXT_QUEUES];
 	struct pumice_fw_obj obj[PUMICE_CONTEXT_QUEUES];
 	struct pumice_job jobs[PUMICE_CONTEXT_QUEUES][REPLAY_JOBS];
@@ -24,13 +28,17 @@ static struct replay_fixture *replay_fixture(struct kunit *test, u32 queues)
 
 	KUNIT_ASSERT_NOT_NULL(test, f);
 	f->ctx.pdev = &f->pdev;
+	f->ctx.vm = &f->vm;
 	f->ctx.queue_count = queues;
+	mutex_init(&f->pdev.reset.lock);
+	pumice_kccb_init(&f->pdev);
 	spin_lock_init(&f->ctx.lock);
 	for (i = 0; i < queues; i++) {
 		f->ctx.queues[i].ctx = &f->ctx;
 		f->ctx.queues[i].shared = &f->shared[i];
 		f->obj[i].addr = (i + 1) * SZ_4K;
 		f->ctx.queues[i].obj = &f->obj[i];
+		f->ctx.queues[i].ufo = &f->obj[i];
 		INIT_LIST_HEAD(&f->ctx.queues[i].in_flight);
 	}
 	return f;
@@ -132,11 +140,47 @@ static void render_context_continues_with_all_its_geometry(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, continues(f));
 }
 
+/* Give a fixture firmware that accepts commands, and whose registers are plain memory. */
+static void replay_test_boot(struct kunit *test, struct replay_fixture *f)
+{
+	f->pdev.fw.shared = kunit_kzalloc(test, sizeof(*f->pdev.fw.shared), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, f->pdev.fw.shared);
+	f->pdev.regs = (void __iomem *)kunit_kzalloc(test, SZ_64K, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, (void __force *)f->pdev.regs);
+	pumice_kccb_open(&f->pdev);
+}
+
+static int replay_test_run(struct replay_fixture *f, bool kick)
+{
+	int ret;
+
+	mutex_lock(&f->pdev.reset.lock);
+	ret = pumice_replay_run(&f->ctx, kick);
+	mutex_unlock(&f->pdev.reset.lock);
+	return ret;
+}
+
+static void firmware_is_notified_of_jobs_with_a_kick_only(struct kunit *test)
+{
+	struct replay_fixture *f = replay_fixture(test, 1);
+
+	replay_test_boot(test, f);
+	has_jobs(f, 0, 1, 1);
+	f->jobs[0][0].queue = &f->ctx.queues[0];
+	KUNIT_EXPECT_EQ(test, replay_test_run(f, false), 0);
+	KUNIT_EXPECT_EQ(test, pumice_read(&f->pdev, PUMICE_OS_SCHEDULE), 0);
+	KUNIT_EXPECT_EQ(test, replay_test_run(f, true), 0);
+	KUNIT_EXPECT_EQ(test, f->pdev.fw.shared->kccb[0].type, FWIF_KCCB_KICK);
+	KUNIT_EXPECT_EQ(test, pumice_read(&f->pdev, PUMICE_OS_SCHEDULE),
+			PUMICE_OS_SCHEDULE__KICK__MASK);
+}
+
 static struct kunit_case replay_cases[] = {
 	KUNIT_CASE(context_continues_unless_it_had_begun_a_job),
 	KUNIT_CASE(stopped_context_does_not_continue),
 	KUNIT_CASE(job_that_is_suspect_twice_is_not_resubmitted),
 	KUNIT_CASE(render_context_continues_with_all_its_geometry),
+	KUNIT_CASE(firmware_is_notified_of_jobs_with_a_kick_only),
 	{}
 };
 
