@@ -66,10 +66,14 @@ static void read_cached(struct pumice_gpu *gpu, const struct mmu_request *r)
 	strict_report(&gpu->strict, &finding);
 }
 
+static bool bypasses(const struct mmu_request *r, u32 client)
+{
+	return r->coherent || pumice_client_table[client].slc == PUMICE_MEM_SLC_BYPASS;
+}
+
 void coherence_request(struct pumice_gpu *gpu, const struct mmu_request *r, u32 client)
 {
-	const bool bypass = r->coherent ||
-			    pumice_client_table[client].slc == PUMICE_MEM_SLC_BYPASS;
+	const bool bypass = bypasses(r, client);
 	struct lines_writer place;
 
 	/* Walks of the MMU are by bus address; their entries are compared by those of the TLBs. */
@@ -84,6 +88,21 @@ void coherence_request(struct pumice_gpu *gpu, const struct mmu_request *r, u32 
 	lines_write(gpu->strict.lines, r->ctx, r->addr, r->bytes, bypass ? NULL : &place);
 }
 
+bool coherence_held(void *opaque, const struct mmu_request *read, const u8 *grain, u8 *to)
+{
+	struct pumice_gpu *gpu = opaque;
+	const u32 client = pumice_client_find(read->unit, read->access, read->kind);
+
+	return client < PUMICE_MEM_CLIENT_COUNT && !bypasses(read, client) &&
+	       lines_held(gpu->strict.lines, read->ctx, read->addr & ~(u64)(LINES_GRAIN - 1),
+			  grain, to);
+}
+
+void coherence_tables_change(struct pumice_gpu *gpu, unsigned int ctx)
+{
+	lines_show(gpu->strict.lines, ctx);
+}
+
 void coherence_operate(struct pumice_gpu *gpu, const struct mmu_cache_op *op)
 {
 	struct lines *lines = gpu->strict.lines;
@@ -94,8 +113,10 @@ void coherence_operate(struct pumice_gpu *gpu, const struct mmu_cache_op *op)
 		lines_clean(lines, op->ctx, 0, UINT64_MAX);
 	else if (op->kind == MMU_CACHE_CLEAN)
 		lines_clean(lines, op->ctx, op->first, op->last);
-	else
+	else if (op->kind == MMU_CACHE_INVALIDATE)
 		lines_drop(lines, op->ctx, op->first, op->last);
+	else
+		lines_discard(lines, op->ctx, op->first, op->last);
 }
 
 /* ------------------------------------------------------------------- jobs */
@@ -120,6 +141,18 @@ void coherence_job_begins(struct pumice_gpu *gpu, u32 number)
 	lines_job_begin(gpu->strict.lines, job->ctx);
 }
 
+/* Return whether another data master runs a job of the context. Device lock held. */
+static bool others_run(const struct pumice_gpu *gpu, u32 number)
+{
+	u32 n;
+
+	for (n = 0; n < COHERENCE_MASTERS; n++)
+		if (n != number && is_busy(gpu, n) &&
+		    gpu->started[n].ctx == gpu->started[number].ctx)
+			return true;
+	return false;
+}
+
 void coherence_job_ends(struct pumice_gpu *gpu, u32 number)
 {
 	static const enum pumice_unit unit[COHERENCE_MASTERS] = {
@@ -131,7 +164,8 @@ void coherence_job_ends(struct pumice_gpu *gpu, u32 number)
 	enum pumice_wave_master waves = number == COHERENCE_CDM ? PUMICE_WAVE_MASTER_CDM :
 					master_waves(number);
 
-	lines_job_end(gpu->strict.lines, job->ctx, unit[number], (u8)waves, job->tag);
+	lines_job_end(gpu->strict.lines, job->ctx, unit[number], (u8)waves, job->tag,
+		      !others_run(gpu, number));
 }
 
 void coherence_compute_switched(struct pumice_gpu *gpu)

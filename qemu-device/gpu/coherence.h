@@ -26,6 +26,13 @@ struct coherence_job {
 void coherence_stale(void *opaque, const struct mmu_stale *use);
 /* A unit accesses memory, by a client of the memory hierarchy. */
 void coherence_request(struct pumice_gpu *gpu, const struct mmu_request *r, u32 client);
+/*
+ * struct mmu, held; opaque: the GPU. A unit reads by the caches: copy a grain that has stale bytes
+ * as they hold it.
+ */
+bool coherence_held(void *opaque, const struct mmu_request *read, const u8 *grain, u8 *to);
+/* The tables of an MMU context will be replaced: bytes that only caches hold are of the former. */
+void coherence_tables_change(struct pumice_gpu *gpu, unsigned int ctx);
 /* An operation on caches. */
 void coherence_operate(struct pumice_gpu *gpu, const struct mmu_cache_op *op);
 

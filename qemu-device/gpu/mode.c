@@ -156,6 +156,8 @@ static int set_strict(struct pumice_gpu *gpu, bool strict)
 	int ret = strict && (!race || !lines) ? -ENOMEM : 0;
 	u32 n;
 
+	for (n = 0; n < PUMICE_MMU_CONTEXTS; n++)
+		lines_show(gpu->strict.lines, n);
 	race_destroy(gpu->strict.race);
 	lines_destroy(gpu->strict.lines);
 	gpu->strict.race = race;
@@ -174,6 +176,7 @@ static int set_strict(struct pumice_gpu *gpu, bool strict)
 	owner_set(&gpu->owner, strict && !ret);
 	dropped_set(&gpu->dropped, strict && !ret);
 	mmu_set_stale(&gpu->mmu, strict && !ret ? coherence_stale : NULL, gpu);
+	mmu_set_held(&gpu->mmu, strict && !ret ? coherence_held : NULL, gpu);
 	return ret;
 }
 

@@ -66,7 +66,12 @@ static void first_stale_byte_of_a_read_is_returned(void **state)
 	memory[131]++;
 	assert_true(reads(VA + 48, 100));
 	assert_int_equal(at, VA + 130);
-	/* It is reported once, and the read has copied memory. */
+	/* Of each job, until the lines are invalidated. */
+	assert_false(reads(VA + 48, 100));
+	lines_job_begin(lines, CTX);
+	assert_true(reads(VA + 131, 1));
+	assert_int_equal(at, VA + 131);
+	lines_drop(lines, CTX, VA + 128, VA + 128);
 	lines_job_begin(lines, CTX);
 	assert_false(reads(VA + 48, 100));
 }
@@ -146,7 +151,7 @@ static void writes_of_units_are_not_stale(void **state)
 
 static void end_of_a_job_handled(void)
 {
-	lines_job_end(lines, CTX, PUMICE_UNIT_CDM, PUMICE_WAVE_MASTER_CDM, 17);
+	lines_job_end(lines, CTX, PUMICE_UNIT_CDM, PUMICE_WAVE_MASTER_CDM, 17, true);
 	lines_job_handled(lines, PUMICE_UNIT_CDM);
 }
 
@@ -176,7 +181,7 @@ static void jobs_that_run_or_are_not_handled_have_no_dirty_byte(void **state)
 	(void)state;
 	lines_write(lines, CTX, VA, 4, &writer);
 	assert_false(lines_take_dirty(lines, 0, &dirty));
-	lines_job_end(lines, CTX, PUMICE_UNIT_CDM, PUMICE_WAVE_MASTER_CDM, 17);
+	lines_job_end(lines, CTX, PUMICE_UNIT_CDM, PUMICE_WAVE_MASTER_CDM, 17, true);
 	assert_false(lines_take_dirty(lines, 0, &dirty));
 	lines_job_handled(lines, PUMICE_UNIT_VDM);
 	assert_false(lines_take_dirty(lines, 0, &dirty));
@@ -243,6 +248,216 @@ static struct lines_counts counts(void)
 
 	lines_get_counts(lines, &now);
 	return now;
+}
+
+/* ------------------------------------------------------------------- data */
+
+/* Assert the bytes of a grain that a unit reads, from a byte on; without: those of memory. */
+static void assert_held(u64 va, const char *bytes)
+{
+	const u64 grain = va & ~(u64)(LINES_GRAIN - 1);
+	u8 to[LINES_GRAIN];
+	u32 n;
+
+	assert_int_equal(lines_held(lines, CTX, grain, memory + (grain - VA), to), bytes != NULL);
+	if (!bytes)
+		return;
+	assert_memory_equal(to + (va - grain), bytes, strlen(bytes));
+	for (n = 0; n < LINES_GRAIN; n++)
+		if (n < va - grain || n >= va - grain + strlen(bytes))
+			assert_int_equal(to[n], memory[grain - VA + n]);
+}
+
+static void put(u64 va, const char *bytes)
+{
+	memcpy(memory + (va - VA), bytes, strlen(bytes));
+}
+
+static void assert_memory(u64 va, const char *bytes)
+{
+	assert_memory_equal(memory + (va - VA), bytes, strlen(bytes));
+}
+
+static void stale_bytes_are_read_as_the_caches_hold_them(void **state)
+{
+	const u64 last = VA + 2 * LINES_GRAIN - 2;
+
+	(void)state;
+	put(last, "ab");
+	assert_false(reads(last, 2));
+	assert_held(last, NULL);
+	put(last, "xb");
+	assert_held(last, NULL);	/* during the job memory is read */
+	lines_job_begin(lines, CTX);
+	assert_true(reads(last, 2));
+	put(last, "xz");		/* as above */
+	put(last - 64, "other");
+	assert_held(last, "a");
+	assert_held(VA, NULL);
+	lines_job_begin(lines, OTHER);
+	assert_held(last, "a");
+	/* The same values again. */
+	put(last, "ab");
+	lines_job_begin(lines, CTX);
+	assert_false(reads(last, 2));
+	assert_held(last, NULL);
+	put(last, "az");
+	lines_job_begin(lines, CTX);
+	assert_true(reads(last, 2));
+	assert_held(last, "ab");
+	lines_write(lines, CTX, last + 1, 1, NULL);
+	assert_held(last, NULL);
+	put(last, "x");
+	lines_job_begin(lines, CTX);
+	assert_true(reads(last, 2));
+	assert_held(last, "a");
+	lines_drop(lines, CTX, last, last);
+	assert_held(last, NULL);
+	assert_false(lines_held(lines, MMU_TABLES, VA, memory, memory));
+	assert_false(lines_held(NULL, CTX, VA, memory, memory));
+}
+
+/* Lanes announce their loads, so that stale bytes are known before the instruction runs. */
+static void bytes_that_will_be_read_are_compared_before(void **state)
+{
+	struct lines_counts before, after;
+
+	(void)state;
+	put(VA + 62, "abcd");
+	assert_false(reads(VA + 62, 3));
+	put(VA + 62, "wxyz");
+	lines_job_begin(lines, CTX);
+	lines_expect(lines, CTX, VA + 62, 4, false);
+	assert_held(VA + 62, "abc");
+	/* A finding has to follow. */
+	assert_true(reads(VA + 62, 4));
+	assert_int_equal(at, VA + 62);
+	lines_get_counts(lines, &before);
+	lines_expect(lines, CTX, VA + 62, 4, false);
+	lines_expect(lines, CTX, VA + 200, 4, false);
+	lines_get_counts(lines, &after);
+	assert_int_equal(after.copied, before.copied);
+	lines_expect(lines, MMU_TABLES, VA, 4, false);
+	lines_expect(NULL, CTX, VA, 4, true);
+}
+
+/* Store a word of a job that ends, in memory that had "old!". last: no other job runs. */
+static void store(u64 va, bool last)
+{
+	put(va - 1, "<old!>");
+	lines_write(lines, CTX, va, 4, &writer);
+	put(va, "new!");
+	lines_job_end(lines, CTX, PUMICE_UNIT_CDM, PUMICE_WAVE_MASTER_CDM, 17, last);
+}
+
+static void stores_are_in_memory_when_they_are_cleaned(void **state)
+{
+	(void)state;
+	store(VA + 62, true);
+	assert_memory(VA + 61, "<old!>");
+	/* The CPU writes the bytes next to them, and one of them. */
+	put(VA + 61, "(oLd!)");
+	lines_clean(lines, OTHER, 0, ALL);
+	lines_clean(lines, CTX, VA + 64, VA + 64);
+	assert_memory(VA + 61, "(oLw!)");
+	lines_clean(lines, CTX, 0, ALL);
+	assert_memory(VA + 61, "(new!)");
+	/* They are no longer dirty, and the end of the next job hides nothing. */
+	end_of_a_job_handled();
+	assert_memory(VA + 61, "(new!)");
+}
+
+static void stores_are_in_memory_while_another_job_of_the_context_runs(void **state)
+{
+	(void)state;
+	store(VA + 8, false);
+	assert_memory(VA + 7, "<new!>");
+	end_of_a_job_handled();
+	assert_memory(VA + 7, "<old!>");
+	/* The same for accesses of a job that begins later. */
+	lines_job_begin(lines, CTX);
+	assert_false(reads(VA, 1));
+	assert_memory(VA + 7, "<new!>");
+	end_of_a_job_handled();
+	assert_memory(VA + 7, "<old!>");
+	lines_write(lines, CTX, VA + 9, 2, &writer);
+	assert_memory(VA + 7, "<new!>");
+	put(VA + 9, "12");
+	end_of_a_job_handled();
+	assert_memory(VA + 7, "<old!>");
+	lines_expect(lines, CTX, VA + 60, 4, true);
+	assert_memory(VA + 7, "<n12!>");
+	lines_clean(lines, CTX, 0, ALL);
+	assert_memory(VA + 7, "<n12!>");
+}
+
+/* Lanes announce their stores, and request them when they have been done. */
+static void value_before_an_announced_store_is_kept(void **state)
+{
+	u32 n;
+
+	(void)state;
+	for (n = 0; n < 2; n++) {
+		put(VA + 61, n ? "<two!>" : "<old!>");
+		lines_expect(lines, CTX, VA + 62, 4, true);
+		put(VA + 62, "new!");
+		lines_write(lines, CTX, VA + 62, 4, &writer);
+		end_of_a_job_handled();
+		assert_memory(VA + 61, n ? "<two!>" : "<old!>");
+		lines_clean(lines, CTX, 0, ALL);
+		assert_memory(VA + 61, "<new!>");
+	}
+	/* One without announcement, in the same job. */
+	store(VA + 62, true);
+	assert_memory(VA + 61, "<old!>");
+	/* An instruction that faulted has no request; the value is not that of a later job. */
+	put(VA + 8, "yore");
+	lines_expect(lines, CTX, VA + 8, 4, true);
+	lines_job_begin(lines, CTX);
+	store(VA + 8, true);
+	assert_memory(VA + 7, "<old!>");
+}
+
+static void held_stores_are_written_or_lost_with_their_lines(void **state)
+{
+	u64 va;
+
+	(void)state;
+	store(VA + 8, true);
+	lines_drop(lines, CTX, 0, ALL);
+	assert_memory(VA + 8, "new!");
+	store(VA + 8, true);
+	lines_show(lines, OTHER);
+	assert_memory(VA + 8, "old!");
+	lines_show(lines, CTX);
+	assert_memory(VA + 8, "new!");
+	end_of_a_job_handled();
+	assert_memory(VA + 8, "old!");
+	lines_discard(lines, CTX, VA + 64, ALL);
+	lines_discard(lines, CTX, 0, ALL);
+	lines_clean(lines, CTX, 0, ALL);
+	assert_memory(VA + 8, "old!");
+	store(VA + 8, true);
+	lines_reset(lines);
+	assert_memory(VA + 8, "old!");
+	/* Replaced by other lines. */
+	store(VA + 8, true);
+	lines_job_begin(lines, CTX);
+	for (va = VA + 64; va < VA + BYTES; va += LINES_BYTES)
+		assert_false(reads(va, 8));
+	assert_memory(VA + 8, "new!");
+}
+
+static void stores_to_pages_that_are_unmapped_are_lost(void **state)
+{
+	(void)state;
+	store(VA + 8, true);
+	testmem_unmap(tm, CTX, VA, LINES_GRAIN);
+	lines_clean(lines, CTX, 0, ALL);
+	assert_memory(VA + 8, "old!");
+	lines_write(lines, CTX, VA + 8, 4, &writer);
+	end_of_a_job_handled();
+	assert_memory(VA + 8, "old!");
 }
 
 /* Of many lines, the operations of a stream are on a few. */
@@ -341,6 +556,13 @@ int main(void)
 		TEST(job_that_begins_after_an_end_may_have_dirty_bytes),
 		TEST(job_that_is_switched_out_after_an_end_may_have_dirty_bytes),
 		TEST(cleaned_lines_are_not_dirty),
+		TEST(stale_bytes_are_read_as_the_caches_hold_them),
+		TEST(bytes_that_will_be_read_are_compared_before),
+		TEST(stores_are_in_memory_when_they_are_cleaned),
+		TEST(stores_are_in_memory_while_another_job_of_the_context_runs),
+		TEST(value_before_an_announced_store_is_kept),
+		TEST(held_stores_are_written_or_lost_with_their_lines),
+		TEST(stores_to_pages_that_are_unmapped_are_lost),
 		TEST(operations_visit_lines_that_they_end),
 		TEST(words_of_the_bytes_are_read),
 		TEST(oldest_lines_are_replaced),

@@ -462,7 +462,7 @@ u64 mmu_tlb_extent(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx,
  * before may have lost the entry to another page since then: the tables are read again, without
  * requests, so that what the hierarchy sees does not depend on it.
  */
-static bool is_coherent(const struct mmu *mmu, const struct mmu_tlb *tlb, unsigned int ctx, u64 va)
+bool mmu_is_coherent(const struct mmu *mmu, const struct mmu_tlb *tlb, unsigned int ctx, u64 va)
 {
 	const struct mmu_tlb_entry *e = &tlb->entry[mmu_tlb_number(va)];
 	struct walk found = { .perms = 0 };
@@ -473,16 +473,45 @@ static bool is_coherent(const struct mmu *mmu, const struct mmu_tlb *tlb, unsign
 	return found.perms & MMU_TLB_COHERENT;
 }
 
+/* Return the request of an access, without its bytes. */
+static struct mmu_request request_of(const struct mmu *mmu, const struct mmu_tlb *tlb,
+				     unsigned int ctx, u64 va, enum pumice_access access,
+				     enum pumice_unit source)
+{
+	return (struct mmu_request){
+		.unit = (enum pumice_unit)(source & ~MMU_FLAGS),
+		.kind = source & MMU_KIND_1 ? 1 : 0, .place = tlb->place, .usc = tlb->usc,
+		.ctx = ctx, .addr = va, .access = access,
+		.window = source & MMU_IS_WINDOW, .use = source & MMU_IS_USE,
+		.coherent = mmu_is_coherent(mmu, tlb, ctx, va),
+	};
+}
+
 void mmu_pass_request(const struct mmu *mmu, const struct mmu_tlb *tlb, unsigned int ctx, u64 va,
 		      u64 bytes, enum pumice_access access, enum pumice_unit source)
 {
-	mmu->request(mmu->request_opaque, &(struct mmu_request){
-		.unit = (enum pumice_unit)(source & ~MMU_FLAGS),
-		.kind = source & MMU_KIND_1 ? 1 : 0, .place = tlb->place, .usc = tlb->usc,
-		.ctx = ctx, .addr = va, .bytes = bytes, .access = access,
-		.window = source & MMU_IS_WINDOW, .use = source & MMU_IS_USE,
-		.coherent = is_coherent(mmu, tlb, ctx, va),
-	});
+	struct mmu_request request = request_of(mmu, tlb, ctx, va, access, source);
+
+	request.bytes = bytes;
+	mmu->request(mmu->request_opaque, &request);
+}
+
+/*
+ * Make the request of a translated access, if it has bytes. Returns where its data are, of a read:
+ * in host, or in mode strict in the copy with data that caches hold.
+ */
+static u8 *access_data(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va,
+		       u64 bytes, enum pumice_access access, enum pumice_unit source, u8 *host)
+{
+	const u64 at = va & (GRAIN - 1);
+	struct mmu_request read;
+
+	if (bytes)
+		mmu_request(mmu, tlb, ctx, va, bytes, access, source);
+	if (!mmu->held || access == PUMICE_ACCESS_WRITE)
+		return host;
+	read = request_of(mmu, tlb, ctx, va, access, source);
+	return mmu->held(mmu->held_opaque, &read, host - at, tlb->held) ? tlb->held + at : host;
 }
 
 /* Return the bits of an entry's permissions that number the last job of the context. */
@@ -582,9 +611,7 @@ u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va
 			tlb->hits++;
 			if (detailed && mmu->stale && !is_verified(mmu, e, ctx))
 				verify(mmu, tlb, ctx, va, access, unit);
-			if (bytes)
-				mmu_request(mmu, tlb, ctx, va, bytes, access, source);
-			return host;
+			return access_data(mmu, tlb, ctx, va, bytes, access, source, host);
 		}
 		tlb->misses++;
 		atomic_fetch_add_explicit(&mmu->misses, 1, memory_order_relaxed);
@@ -618,9 +645,8 @@ u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va
 	e->shift = found.shift;
 	if (tlb->far)
 		fill_far(tlb, ctx, va, e, &found);
-	if (bytes)
-		mmu_request(mmu, tlb, ctx, va, bytes, access, source);
-	return found.host + (va & (GRAIN - 1));
+	return access_data(mmu, tlb, ctx, va, bytes, access, source,
+			   found.host + (va & (GRAIN - 1)));
 }
 
 u8 *mmu_probe(const struct mmu *mmu, unsigned int ctx, u64 va, enum pumice_access access)
@@ -781,6 +807,13 @@ void mmu_set_stale(struct mmu *mmu, void (*stale)(void *opaque, const struct mmu
 {
 	mmu->stale = stale;
 	mmu->stale_opaque = opaque;
+}
+
+void mmu_set_held(struct mmu *mmu, bool (*held)(void *opaque, const struct mmu_request *read,
+						const u8 *grain, u8 *to), void *opaque)
+{
+	mmu->held = held;
+	mmu->held_opaque = opaque;
 }
 
 void mmu_job_begins(struct mmu *mmu, unsigned int ctx)

@@ -86,6 +86,8 @@ struct mmu_tlb {
 	 * code that reads back its own writes must check mmu_in_sink() first.
 	 */
 	_Alignas(16) u8 sink[1u << MMU_GRAIN_SHIFT];
+	/* Mode strict: a grain as caches hold it, for reads until the next translation. */
+	_Alignas(16) u8 held[1u << MMU_GRAIN_SHIFT];
 };
 
 /*
@@ -206,6 +208,13 @@ struct mmu {
 	 */
 	void (*stale)(void *opaque, const struct mmu_stale *use);
 	void *stale_opaque;
+	/*
+	 * Mode strict: called after the request of a read, in the thread of the unit. If caches
+	 * hold other bytes of its grain than memory, copy the grain as they hold it and return
+	 * true. In other modes NULL; set as stale is, by mmu_set_held().
+	 */
+	bool (*held)(void *opaque, const struct mmu_request *read, const u8 *grain, u8 *to);
+	void *held_opaque;
 	_Atomic u32 jobs[PUMICE_MMU_CONTEXTS];	/* that have begun, in mode strict */
 
 	/* Called for walks and faults, in the thread of the request; constant, may be NULL. */
@@ -333,7 +342,8 @@ u64 mmu_tlb_extent(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx,
  * with *fault filled in (fault, unit, access, ctx, addr; other fields are unchanged). In detailed
  * modes the access is a request to the memory hierarchy. One who accesses more of the grain than
  * that, or accesses it again, calls mmu_request() for it. bytes is 0 if all of them do. source is
- * the unit, or MMU_SECOND() of it.
+ * the unit, or MMU_SECOND() of it. In mode strict a pointer for reading may be to a copy with data
+ * that caches hold, which is valid until the next translation of the TLB.
  */
 u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va, u64 bytes,
 		  enum pumice_access access, enum pumice_unit source, struct gpu_fault *fault);
@@ -383,6 +393,10 @@ void mmu_set_cache_op(struct mmu *mmu, void (*cache_op)(void *opaque,
 void mmu_set_stale(struct mmu *mmu, void (*stale)(void *opaque, const struct mmu_stale *use),
 		   void *opaque);
 
+/* The same for data that caches hold. */
+void mmu_set_held(struct mmu *mmu, bool (*held)(void *opaque, const struct mmu_request *read,
+						const u8 *grain, u8 *to), void *opaque);
+
 /*
  * A job of a context begins: entries of TLBs are compared with the tables when they are used next.
  * A change of tables while a job uses them is an error of its user, which the invalidation makes
@@ -396,6 +410,9 @@ void mmu_job_begins(struct mmu *mmu, unsigned int ctx);
  */
 bool mmu_uses_stale(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va,
 		    enum pumice_access access, enum pumice_unit unit);
+
+/* Return whether caches of the GPU keep nothing of the page of an address. */
+bool mmu_is_coherent(const struct mmu *mmu, const struct mmu_tlb *tlb, unsigned int ctx, u64 va);
 
 /* Pass an operation on caches to the memory hierarchy, in detailed modes. */
 static inline void mmu_cache_op(const struct mmu *mmu, const struct mmu_cache_op *op)

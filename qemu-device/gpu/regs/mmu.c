@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Registers of unit MMU: contexts, page-size ranges, TLB invalidation. */
+#include "../coherence.h"
 #include "units.h"
 
 REG_READ(reg_mmu_ctx)
@@ -10,11 +11,13 @@ REG_READ(reg_mmu_ctx)
 /* The host may write context 0, the firmware all. */
 REG_WRITE(reg_mmu_ctx_write)
 {
-	if (at->index && at->bus == PUMICE_REG_BUS_HOST)
+	if (at->index && at->bus == PUMICE_REG_BUS_HOST) {
 		gpu_log(gpu, PUMICE_LOG_GUEST_ERROR,
 			"host write to MMU context %u, which is the firmware's", at->index);
-	else
+	} else {
+		coherence_tables_change(gpu, at->index);
 		atomic_store(&gpu->mmu.ctx[at->index], value);
+	}
 	return REG_DONE;
 }
 

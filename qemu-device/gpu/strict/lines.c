@@ -2,12 +2,16 @@
 /*
  * Mode strict: data of the lines that caches may hold, against memory.
  *
- * Source: document 000, "Memory Hierarchy": caches are not coherent with the CPU. In this device
- * memory itself is always up to date, so a program whose driver does not invalidate or clean caches
- * works by chance. Here each line that a unit has read by the caches has a copy of the bytes as it
- * has read them, until software invalidates it. If memory differs when a later job reads them, then
- * someone else has written it since, and real caches could return the copy. Bytes that units have
- * written by the caches are dirty until software cleans them.
+ * Source: document 000, "Memory Hierarchy": caches are not coherent with the CPU. Each line that a
+ * unit has read by the caches has a copy of the bytes as it has read them, until software
+ * invalidates it. If memory differs when a later job reads them, then someone else has written it
+ * since: they are stale, and the job reads the copy. Bytes that units have written by the caches
+ * are dirty until software cleans them.
+ *
+ * Units write to memory itself, so a line needs no order with the writes of other threads. When a
+ * job ends and no other one of its context runs, its dirty bytes are exchanged with the former ones
+ * of memory: the line alone holds them, and the CPU does not see them. An access of a unit to the
+ * line exchanges them again, and so does every end of the line except DROP.
  *
  * Lines are compared once in each job: memory that is written while a job runs is for programs that
  * use coherent buffers, of which no line exists. Writes of units forget the copy: whether they are
@@ -18,10 +22,12 @@
  * Limits: one level for all caches: an operation counts if it reaches the CPU (scope SYSTEM).
  * LINES_SETS * LINES_WAYS lines; the oldest of a set is replaced, and counts as written then.
  * Memory that only the tiling pipeline may access is not compared, nor are translation tables.
+ * Held bytes are written to the memory that their address has when they are exchanged.
  */
 #include "lines.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,10 +51,14 @@ struct line {
 	u64 known;	/* bytes with a copy in data */
 	u64 dirty;	/* bytes that are not in memory */
 	u64 checked;	/* bytes that need no comparison in job */
+	u64 stale;	/* known bytes that differ from memory: reads return those in data */
+	u64 expected;	/* bytes that will be dirty, whose value before is in other */
+	u64 held;	/* dirty bytes whose value is in other, and memory has that before */
 	u64 job;
 	u64 age;	/* number of its allocation */
 	struct lines_writer writer;	/* the last one of dirty bytes */
 	u8 data[LINES_BYTES];
+	u8 other[LINES_BYTES];	/* of dirty bytes: the value that memory does not have */
 };
 
 /* A job that has ended. */
@@ -66,6 +76,7 @@ struct lines {
 	u64 allocated;
 	struct list list[PUMICE_MMU_CONTEXTS][LISTS];
 	u32 lowest[PUMICE_MMU_CONTEXTS];	/* dirty line by address; NONE: unknown */
+	_Atomic u32 stale[PUMICE_MMU_CONTEXTS];	/* lines with stale bytes; read without the lock */
 	struct lines_counts counts;
 	struct ended ended[PUMICE_MMU_CONTEXTS];	/* the last job of a context */
 	struct line line[LINES_SETS * LINES_WAYS];
@@ -156,10 +167,53 @@ static void set_dirty(struct lines *lines, struct line *line, u64 bytes)
 	line->dirty |= bytes;
 }
 
+static void set_stale(struct lines *lines, struct line *line, u64 bytes)
+{
+	if (!line->stale != !bytes)
+		atomic_fetch_add(&lines->stale[line->ctx], bytes ? 1u : UINT32_MAX);
+	line->stale = bytes;
+}
+
+/*
+ * Exchange dirty bytes of a line with those that memory had before. Others of a word may be written
+ * by the CPU and by units of other contexts at the same time. Returns whether it is mapped.
+ */
+static bool exchange(const struct lines *lines, struct line *line, u64 bytes)
+{
+	u8 *host = mmu_probe(lines->mmu, line->ctx, line->va, PUMICE_ACCESS_WRITE);
+
+	if (!host)
+		return false;
+	for (; bytes; bytes &= bytes - 1) {
+		const u32 n = (u32)__builtin_ctzll(bytes);
+
+		line->other[n] = __atomic_exchange_n(&host[n], line->other[n], __ATOMIC_RELAXED);
+	}
+	return true;
+}
+
+/* Write held bytes to memory; they stay dirty. If they are mapped no longer they are lost. */
+static void show(const struct lines *lines, struct line *line)
+{
+	if (!line->held)
+		return;
+	exchange(lines, line, line->held);
+	line->held = 0;
+}
+
+static void hide(const struct lines *lines, struct line *line)
+{
+	const u64 bytes = line->dirty & ~line->held;
+
+	if (exchange(lines, line, bytes))
+		line->held |= bytes;
+}
+
 static void set_clean(struct lines *lines, struct line *line)
 {
 	if (!line->dirty)
 		return;
+	show(lines, line);
 	line->dirty = 0;
 	link_out(lines, line, DIRTY);
 	if (lines->lowest[line->ctx] == (u32)(line - lines->line))
@@ -170,6 +224,7 @@ static void set_clean(struct lines *lines, struct line *line)
 static void forget(struct lines *lines, struct line *line)
 {
 	set_clean(lines, line);
+	set_stale(lines, line, 0);
 	link_out(lines, line, ALL);
 	line->used = false;
 }
@@ -224,26 +279,54 @@ static void copy_memory(struct lines *lines, const u8 *host, u64 bytes, u8 *data
 	}
 }
 
-/* Compare bytes of a line with memory, and copy them. Returns those that differ. */
+/*
+ * Compare known bytes of a line with memory, and copy the others. Returns those that differ, which
+ * are stale from then on.
+ */
 static u64 compare(struct lines *lines, struct line *line, u64 bytes)
 {
 	const u8 *host = mmu_probe(lines->mmu, line->ctx, line->va, PUMICE_ACCESS_READ);
 	u64 left, differ = 0;
 	u8 now[LINES_BYTES];
 
-	line->checked |= bytes;
 	if (!host)
 		return 0;
 	copy_memory(lines, host, bytes, now);
 	for (left = bytes; left; left &= left - 1) {
 		const u32 n = (u32)__builtin_ctzll(left);
 
-		if (line->known >> n & 1 && line->data[n] != now[n])
+		if (!(line->known >> n & 1))
+			line->data[n] = now[n];
+		else if (line->data[n] != now[n])
 			differ |= 1ull << n;
-		line->data[n] = now[n];
 	}
 	line->known |= bytes;
+	set_stale(lines, line, (line->stale & ~bytes) | differ);
 	return differ;
+}
+
+/* Begin an access by the context of a line, in its current job. */
+static void begin(const struct lines *lines, struct line *line)
+{
+	show(lines, line);
+	if (line->job != lines->job[line->ctx])
+		line->checked = line->expected = 0;
+	line->job = lines->job[line->ctx];
+}
+
+/* Keep the values that bytes have before they are written. */
+static void expect(struct lines *lines, struct line *line, u64 bytes)
+{
+	const u8 *host;
+
+	bytes &= ~line->dirty;
+	host = bytes ? mmu_probe(lines->mmu, line->ctx, line->va, PUMICE_ACCESS_READ) : NULL;
+	line->expected |= bytes;
+	for (; host && bytes; bytes &= bytes - 1) {
+		const u32 n = (u32)__builtin_ctzll(bytes);
+
+		line->other[n] = __atomic_load_n(&host[n], __ATOMIC_RELAXED);
+	}
 }
 
 /* ------------------------------------------------------------------- accesses */
@@ -260,11 +343,10 @@ bool lines_read(struct lines *lines, unsigned int ctx, u64 va, u64 bytes, u64 *a
 		struct line *line = get(lines, ctx, va & ~(u64)(LINES_BYTES - 1));
 		u64 mask = take_bytes(&va, end), differ;
 
-		if (line->job != lines->job[ctx])
-			line->checked = 0;
-		line->job = lines->job[ctx];
+		begin(lines, line);
 		mask &= ~line->checked;
 		differ = mask ? compare(lines, line, mask) : 0;
+		line->checked |= mask;
 		if (differ && !stale)
 			*at = line->va + (u32)__builtin_ctzll(differ);
 		stale |= differ != 0;
@@ -287,9 +369,13 @@ void lines_write(struct lines *lines, unsigned int ctx, u64 va, u64 bytes,
 
 		if (!line)
 			continue;
+		begin(lines, line);
 		line->known &= ~mask;
 		line->checked &= ~mask;
+		set_stale(lines, line, line->stale & ~mask);
 		if (writer) {
+			expect(lines, line, mask & ~line->expected);
+			line->expected &= ~mask;
 			set_dirty(lines, line, mask);
 			line->writer = *writer;
 		}
@@ -297,24 +383,76 @@ void lines_write(struct lines *lines, unsigned int ctx, u64 va, u64 bytes,
 	pthread_mutex_unlock(&lines->lock);
 }
 
+void lines_expect(struct lines *lines, unsigned int ctx, u64 va, u64 bytes, bool store)
+{
+	const u64 end = va + bytes;
+
+	if (!lines || ctx >= PUMICE_MMU_CONTEXTS)
+		return;
+	pthread_mutex_lock(&lines->lock);
+	while (va < end) {
+		const u64 start = va & ~(u64)(LINES_BYTES - 1), mask = take_bytes(&va, end);
+		struct line *line = store ? get(lines, ctx, start) : find(lines, ctx, start);
+
+		if (!line)
+			continue;
+		begin(lines, line);
+		if (store)
+			expect(lines, line, mask);
+		else if (mask & line->known & ~line->checked)
+			compare(lines, line, mask & line->known & ~line->checked);
+	}
+	pthread_mutex_unlock(&lines->lock);
+}
+
+bool lines_held(struct lines *lines, unsigned int ctx, u64 va, const u8 *memory, u8 *to)
+{
+	const u64 end = va + LINES_GRAIN;
+	bool found = false;
+	u32 n;
+
+	if (!lines || ctx >= PUMICE_MMU_CONTEXTS || !atomic_load(&lines->stale[ctx]))
+		return false;
+	pthread_mutex_lock(&lines->lock);
+	for (; va < end; va += LINES_BYTES) {
+		const struct line *line = find(lines, ctx, va);
+		u64 left = line ? line->stale : 0;
+
+		for (n = 0; left && !found && n < LINES_GRAIN; n++)
+			to[n] = __atomic_load_n(&memory[n], __ATOMIC_RELAXED);
+		found |= left != 0;
+		for (; left; left &= left - 1) {
+			n = (u32)__builtin_ctzll(left);
+			to[va % LINES_GRAIN + n] = line->data[n];
+		}
+	}
+	pthread_mutex_unlock(&lines->lock);
+	return found;
+}
+
 /* ------------------------------------------------------------------- operations */
 
-static void clean_or_drop(struct lines *lines, struct line *line, bool drop)
+enum operation { CLEAN, INVALIDATE, DISCARD };
+
+static void apply(struct lines *lines, struct line *line, enum operation operation)
 {
-	if (drop)
-		forget(lines, line);
-	else
+	if (operation == DISCARD)
+		line->held = 0;
+	if (operation == CLEAN)
 		set_clean(lines, line);
+	else
+		forget(lines, line);
 }
 
 /*
- * Clean lines of a context with bytes of a range, or drop them. Those of the range are looked up,
+ * Apply an operation to lines of a context with bytes of a range. Those of the range are looked up,
  * or those of the context, whichever are fewer: at most LINES_SETS * LINES_WAYS, also if none of
  * the range has a line. Lock held.
  */
-static void sweep(struct lines *lines, unsigned int ctx, u64 first, u64 last, bool drop)
+static void sweep(struct lines *lines, unsigned int ctx, u64 first, u64 last,
+		  enum operation operation)
 {
-	const u32 which = drop ? ALL : DIRTY;
+	const u32 which = operation == CLEAN ? DIRTY : ALL;
 	const struct list *list = &lines->list[ctx][which];
 	struct line *line;
 	u64 va = first & ~(u64)(LINES_BYTES - 1);
@@ -326,7 +464,7 @@ static void sweep(struct lines *lines, unsigned int ctx, u64 first, u64 last, bo
 			lines->counts.visited++;
 			line = find(lines, ctx, va);
 			if (line)
-				clean_or_drop(lines, line, drop);
+				apply(lines, line, operation);
 		}
 		return;
 	}
@@ -336,11 +474,12 @@ static void sweep(struct lines *lines, unsigned int ctx, u64 first, u64 last, bo
 		after = line->link[which].after;
 		if (line->va > last || line->va + LINES_BYTES - 1 < first)
 			continue;
-		clean_or_drop(lines, line, drop);
+		apply(lines, line, operation);
 	}
 }
 
-static void operate(struct lines *lines, unsigned int ctx, u64 first, u64 last, bool drop)
+static void operate(struct lines *lines, unsigned int ctx, u64 first, u64 last,
+		    enum operation operation)
 {
 	unsigned int n;
 
@@ -349,25 +488,42 @@ static void operate(struct lines *lines, unsigned int ctx, u64 first, u64 last, 
 	pthread_mutex_lock(&lines->lock);
 	for (n = 0; n < PUMICE_MMU_CONTEXTS; n++)
 		if (ctx == n || ctx == MMU_ALL_CONTEXTS)
-			sweep(lines, n, first, last, drop);
+			sweep(lines, n, first, last, operation);
 	pthread_mutex_unlock(&lines->lock);
 }
 
 void lines_clean(struct lines *lines, unsigned int ctx, u64 first, u64 last)
 {
-	operate(lines, ctx, first, last, false);
+	operate(lines, ctx, first, last, CLEAN);
 }
 
 void lines_drop(struct lines *lines, unsigned int ctx, u64 first, u64 last)
 {
-	operate(lines, ctx, first, last, true);
+	operate(lines, ctx, first, last, INVALIDATE);
+}
+
+void lines_discard(struct lines *lines, unsigned int ctx, u64 first, u64 last)
+{
+	operate(lines, ctx, first, last, DISCARD);
+}
+
+void lines_show(struct lines *lines, unsigned int ctx)
+{
+	u32 n;
+
+	if (!lines || ctx >= PUMICE_MMU_CONTEXTS)
+		return;
+	pthread_mutex_lock(&lines->lock);
+	for (n = lines->list[ctx][DIRTY].first; n != NONE; n = lines->line[n].link[DIRTY].after)
+		show(lines, &lines->line[n]);
+	pthread_mutex_unlock(&lines->lock);
 }
 
 void lines_reset(struct lines *lines)
 {
 	if (!lines)
 		return;
-	lines_drop(lines, MMU_ALL_CONTEXTS, 0, UINT64_MAX);
+	lines_discard(lines, MMU_ALL_CONTEXTS, 0, UINT64_MAX);
 	pthread_mutex_lock(&lines->lock);
 	memset(lines->ended, 0, sizeof(lines->ended));
 	pthread_mutex_unlock(&lines->lock);
@@ -386,13 +542,19 @@ void lines_job_begin(struct lines *lines, unsigned int ctx)
 	pthread_mutex_unlock(&lines->lock);
 }
 
-void lines_job_end(struct lines *lines, unsigned int ctx, enum pumice_unit dm, u8 master, u64 tag)
+void lines_job_end(struct lines *lines, unsigned int ctx, enum pumice_unit dm, u8 master, u64 tag,
+		   bool last)
 {
+	u32 n;
+
 	if (!lines || ctx >= PUMICE_MMU_CONTEXTS)
 		return;
 	pthread_mutex_lock(&lines->lock);
 	lines->ended[ctx] = (struct ended){ .ended = true, .dm = (u8)dm, .master = master,
 					    .tag = tag };
+	n = last ? lines->list[ctx][DIRTY].first : NONE;
+	for (; n != NONE; n = lines->line[n].link[DIRTY].after)
+		hide(lines, &lines->line[n]);
 	pthread_mutex_unlock(&lines->lock);
 }
 

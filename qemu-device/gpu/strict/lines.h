@@ -15,6 +15,7 @@
 #define LINES_BYTES	64u	/* of a line, so that the masks have a bit for each byte */
 #define LINES_SETS	16384u	/* a power of two */
 #define LINES_WAYS	4u
+#define LINES_GRAIN	(1u << MMU_GRAIN_SHIFT)
 
 /* The unit that writes, and the instruction, if code is not 0. */
 struct lines_writer {
@@ -63,12 +64,29 @@ bool lines_read(struct lines *lines, unsigned int ctx, u64 va, u64 bytes, u64 *a
  */
 void lines_write(struct lines *lines, unsigned int ctx, u64 va, u64 bytes,
 		 const struct lines_writer *writer);
-/* Lines with bytes of a range are written to memory; or that, and dropped. */
+/*
+ * A unit will access bytes by the caches, and calls lines_read() or lines_write() afterwards:
+ * find those that are stale, or keep those that memory has before a store.
+ */
+void lines_expect(struct lines *lines, unsigned int ctx, u64 va, u64 bytes, bool store);
+/*
+ * Copy memory and the stale bytes of a grain, at va, if it has some, as units read them. memory and
+ * to are its first byte.
+ */
+bool lines_held(struct lines *lines, unsigned int ctx, u64 va, const u8 *memory, u8 *to);
+/* Lines with bytes of a range are written to memory; or that, and dropped; or dropped only. */
 void lines_clean(struct lines *lines, unsigned int ctx, u64 first, u64 last);
 void lines_drop(struct lines *lines, unsigned int ctx, u64 first, u64 last);
+void lines_discard(struct lines *lines, unsigned int ctx, u64 first, u64 last);
+/* Write held bytes to memory: before the tables of a context are replaced, or strict mode ends. */
+void lines_show(struct lines *lines, unsigned int ctx);
 
-/* A job of a data master has ended. tag: as in struct lines_dirty. dm: its unit */
-void lines_job_end(struct lines *lines, unsigned int ctx, enum pumice_unit dm, u8 master, u64 tag);
+/*
+ * A job of a data master has ended. tag: as in struct lines_dirty. dm: its unit. last: no other job
+ * of the context runs, so bytes that it has written are held by the caches from now on
+ */
+void lines_job_end(struct lines *lines, unsigned int ctx, enum pumice_unit dm, u8 master, u64 tag,
+		   bool last);
 /*
  * A job of an MMU context was switched out. It needs no clean, so ends of other jobs before are
  * forgotten: bytes that are dirty may be its own.

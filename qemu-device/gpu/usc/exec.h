@@ -277,6 +277,16 @@ static inline void exec_use(const struct exec *x, u64 va, u64 bytes)
 		exec_request(x, va, bytes, false, MMU_USE(PUMICE_UNIT_USC_DATA));
 }
 
+/* Mode strict: the program will access bytes by exec_host(), and request them afterwards. */
+static inline void exec_expect(const struct exec *x, u64 va, u64 bytes, bool store)
+{
+	const struct mmu *mmu = x->usc->config.mmu;
+
+	if (x->usc->strict && !(va >> PUMICE_MMU_VA_BITS) &&
+	    !mmu_is_coherent(mmu, &x->usc->tlb, x->ctx, va))
+		lines_expect(x->usc->strict->lines, x->ctx, va, bytes, store);
+}
+
 /* Mode strict: bytes whose request was made before are in memory now. */
 static inline void exec_stored(const struct exec *x, u64 va, u64 bytes)
 {

@@ -82,9 +82,10 @@ static bool copy_grains(struct exec *x, u32 *chip, u64 va, u32 words, bool store
 	const bool late = store && x->usc->late;
 
 	while (words) {
-		u32 part = words_in_grain(va, words);
-		u32 *host = (u32 *)(void *)exec_host(x, va, store);
+		u32 part = words_in_grain(va, words), *host;
 
+		exec_expect(x, va, part * 4u, store);
+		host = (u32 *)(void *)exec_host(x, va, store);
 		if (!host)
 			return false;
 		exec_request(x, va, part * 4u, store, PUMICE_UNIT_USC_DATA);

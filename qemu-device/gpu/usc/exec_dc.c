@@ -54,9 +54,11 @@ static u32 fetch_windows(struct exec *x, struct usc_dc_windows *dc, u32 *kept, c
 {
 	while (lanes) {
 		u64 tag = va[__builtin_ctz(lanes)] / WINDOW_BYTES;
-		const u8 *host = exec_host(x, tag * WINDOW_BYTES, false);
+		const u8 *host;
 		u32 same = 0;
 
+		exec_expect(x, tag * WINDOW_BYTES, WINDOW_BYTES, false);
+		host = exec_host(x, tag * WINDOW_BYTES, false);
 		if (!host)
 			return lanes;
 		exec_request(x, tag * WINDOW_BYTES, WINDOW_BYTES, false,

@@ -15,8 +15,10 @@
 /* Fetch the words around the next one. Returns false with the MMU's fault in x->fault. */
 static bool fetch_window(struct exec *x, u64 va, u32 *window)
 {
-	const u32 *from = (const u32 *)(const void *)exec_host(x, va, false);
+	const u32 *from;
 
+	exec_expect(x, va, USC_UNIFORM_WINDOW * sizeof(*window), false);
+	from = (const u32 *)(const void *)exec_host(x, va, false);
 	if (!from)
 		return false;
 	exec_request(x, va, USC_UNIFORM_WINDOW * sizeof(*window), false,

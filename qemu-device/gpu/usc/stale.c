@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Mode strict: accesses by lane that use a stale entry of the TLB.
+ * Mode strict: accesses by lane that use a stale entry of the TLB, or data that caches hold.
  *
  * Source: the project's decision. The MMU compares entries with the tables when a job uses them
  * first (mmu_uses_stale()). Here this is done before the instruction runs, so that the finding has
  * its place; mmu_translate() reports the accesses of all others, without one.
+ *
+ * Requests of lanes follow the instruction (request.c), so the bytes that it will access are
+ * announced here, for lines.c.
  *
  * Limits: the first lane of an instruction is reported.
  */
@@ -42,5 +45,6 @@ void usc_stale_begin(const struct exec *x, const struct usc_insn *i, const struc
 				report(x, i, r, lane, va[n]);
 			found = true;
 		}
+		exec_expect(x, r->va[lane], r->bytes, r->store);
 	}
 }

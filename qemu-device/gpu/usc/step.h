@@ -50,7 +50,10 @@ void usc_requests_end(const struct exec *x, const struct usc_requests *r);
 /* past.c: report accesses beyond the end of a buffer, in mode strict, when they are complete. */
 void usc_past_end(const struct exec *x, const struct usc_insn *i, const struct usc_requests *r);
 
-/* stale.c: report uses of stale TLB entries, in mode strict, before an instruction runs. */
+/*
+ * stale.c: report uses of stale TLB entries, and announce accesses, in mode strict, before an
+ * instruction runs.
+ */
 void usc_stale_begin(const struct exec *x, const struct usc_insn *i, const struct usc_requests *r);
 
 /* watch.c: access of an instruction to local memory, by lane, and to shared registers. */

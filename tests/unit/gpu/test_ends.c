@@ -14,6 +14,13 @@
 #define TRANSFER 2048u	/* the stream of the TDM, in the page of that of the CDM */
 #define TAG	0x500000007ull
 
+/* Operations on the caches of the system, of a context. */
+#define CLEAN(ctx)	(PUMICE_SLC_OP__CLEAN__MASK | \
+			 PUMICE_FIELD_PREP(PUMICE_SLC_OP__SCOPE, PUMICE_MEM_SCOPE_SYSTEM) | \
+			 PUMICE_FIELD_PREP(PUMICE_SLC_OP__CTX, ctx))
+#define CLEAN_JOB	CLEAN(JOB_CTX)
+#define CLEAN_OTHER	CLEAN(OTHER)
+
 static const struct job stores = { .program = JOB_NUMBER, .group = 32, .groups = 1 };
 static const struct job endless = { .program = JOB_TOUCH, .group = 32, .groups = 1 };
 static u32 *data;
@@ -36,14 +43,20 @@ static void store(struct fixture *fx)
 	assert_int_equal(job_run(fx, &stores), PUMICE_IC_PENDING__CDM_DONE__MASK);
 }
 
-/* Run a job of the TDM without work in the context, whose end the firmware does not handle. */
-static void transfer(struct fixture *fx)
+/* Run a job of the TDM in the context, whose end the firmware does not handle. */
+static void run_transfer(struct fixture *fx)
 {
-	pumice_tdm_halt_pack(job_stream(fx) + TRANSFER / 4, &(struct pumice_tdm_halt){ 0 });
 	fx_fw_write64(fx, PUMICE_TDM_STREAM_BASE, JOB_STREAM + TRANSFER);
 	fx_fw_write(fx, PUMICE_TDM_MMU_CTX, JOB_CTX);
 	fx_fw_write(fx, PUMICE_TDM_CTRL, PUMICE_TDM_CTRL__START__MASK);
 	fx_fw_wait(fx, PUMICE_IC_PENDING__TDM_DONE__MASK);
+}
+
+/* The same without work. */
+static void transfer(struct fixture *fx)
+{
+	pumice_tdm_halt_pack(job_stream(fx) + TRANSFER / 4, &(struct pumice_tdm_halt){ 0 });
+	run_transfer(fx);
 }
 
 /* Run a job of the PDM that faults, since it has no scene, and handle its end. */
@@ -99,6 +112,159 @@ static void end_of_a_partial_render_is_not_one_of_a_job(void **state)
 	render(fx, PUMICE_PDM_CTRL__PARTIAL__MASK);
 	assert_unflushed(fx, NULL);
 	fx_destroy(fx);
+}
+
+/* ------------------------------------------------------------------- data */
+
+#define OLD	0x77u
+
+static struct fixture *create_old(void)
+{
+	struct fixture *fx = create();
+	u32 n;
+
+	for (n = 0; n < stores.group; n++)
+		data[n] = OLD;
+	return fx;
+}
+
+/* Assert whether the CPU sees the words that the instances have stored, or the former ones. */
+static void assert_seen(bool seen)
+{
+	u32 n;
+
+	for (n = 0; n < stores.group; n++)
+		assert_int_equal(data[n], seen ? job_number(n) : OLD);
+}
+
+static void stores_are_seen_after_a_clean(void **state)
+{
+	struct fixture *fx = create_old();
+
+	(void)state;
+	store(fx);
+	assert_seen(false);
+	fx_fw_write(fx, PUMICE_SLC_OP, CLEAN_OTHER);
+	assert_seen(false);
+	fx_fw_write(fx, PUMICE_SLC_OP, CLEAN_JOB);
+	assert_seen(true);
+	fx_destroy(fx);
+}
+
+static void stores_are_seen_after_an_invalidation_that_writes_lines(void **state)
+{
+	struct fixture *fx = create_old();
+
+	(void)state;
+	store(fx);
+	fx_fw_write(fx, PUMICE_SLC_OP, CLEAN_JOB | PUMICE_SLC_OP__INVALIDATE__MASK);
+	assert_seen(true);
+	fx_destroy(fx);
+}
+
+static void stores_are_lost_by_an_invalidation_alone(void **state)
+{
+	struct fixture *fx = create_old();
+
+	(void)state;
+	store(fx);
+	fx_fw_write(fx, PUMICE_SLC_OP, CLEAN_JOB ^ PUMICE_SLC_OP__CLEAN__MASK ^
+				       PUMICE_SLC_OP__INVALIDATE__MASK);
+	fx_fw_write(fx, PUMICE_SLC_OP, CLEAN_JOB);
+	assert_seen(false);
+	fx_destroy(fx);
+}
+
+/* They are written by the tables with which they were stored. */
+static void stores_are_seen_when_the_tables_change(void **state)
+{
+	struct fixture *fx = create_old();
+	const u64 catalogue = fx_fw_read64(fx, PUMICE_MMU_CTX(JOB_CTX));
+
+	(void)state;
+	store(fx);
+	fx_fw_write64(fx, PUMICE_MMU_CTX(OTHER), catalogue);
+	assert_seen(false);
+	fx_fw_write64(fx, PUMICE_MMU_CTX(JOB_CTX), 0);
+	assert_seen(true);
+	fx_destroy(fx);
+}
+
+static void stores_are_seen_when_strict_mode_ends(void **state)
+{
+	struct fixture *fx = create_old();
+
+	(void)state;
+	store(fx);
+	assert_int_equal(pumice_gpu_set_mode(fx->gpu, "counted"), 0);
+	assert_seen(true);
+	fx_destroy(fx);
+}
+
+/* Copy a word to another place, by a transfer. */
+static void copy_word(struct fixture *fx, u64 src, u64 dst)
+{
+	const struct pumice_tdm_copy copy = { .src = src, .dst = dst, .bytes = 4 };
+	u32 *word = job_stream(fx) + TRANSFER / 4;
+
+	fx_fw_write64(fx, PUMICE_MMU_CTX(JOB_CTX), testmem_ctx_reg(fx->tm, JOB_CTX));
+	pumice_tdm_copy_pack(word, &copy);
+	pumice_tdm_halt_pack(word + PUMICE_TDM_COPY_WORDS, &(struct pumice_tdm_halt){ 0 });
+	run_transfer(fx);
+}
+
+/* A transfer that reads by the caches does not see what the CPU has written since. */
+static void copies_read_data_that_caches_hold(void **state)
+{
+	struct fixture *fx = create_old();
+	u32 n;
+
+	(void)state;
+	for (n = 0; n < 3; n++) {
+		data[0] = n;
+		if (n == 2)
+			fx_fw_write(fx, PUMICE_SLC_OP,
+				    CLEAN_JOB | PUMICE_SLC_OP__INVALIDATE__MASK);
+		copy_word(fx, JOB_DATA, JOB_DATA + 8192);
+		fx_fw_write(fx, PUMICE_SLC_OP, CLEAN_JOB);
+		assert_int_equal(data[2048], n == 2 ? 2 : 0);
+	}
+	assert_int_equal(strict_count(&fx->gpu->strict), 1);
+	fx_destroy(fx);
+}
+
+/* The copies read a word of the page that their commands are in. */
+static void streams_read_memory_next_to_stale_bytes(void **state)
+{
+	struct fixture *fx = create_old();
+	u32 n;
+
+	(void)state;
+	for (n = 0; n < 3; n++) {
+		copy_word(fx, JOB_STREAM + TRANSFER + 256, JOB_DATA + 64 * n);
+		fx_fw_write(fx, PUMICE_SLC_OP, CLEAN_JOB);
+		assert_int_equal(data[16 * n], 0);
+		job_stream(fx)[TRANSFER / 4 + 64]++;
+	}
+	fx_destroy(fx);
+}
+
+static void stores_are_seen_while_another_job_of_the_context_runs(void **state)
+{
+	static const u32 ctx[] = { JOB_CTX, OTHER };
+	u32 n;
+
+	(void)state;
+	for (n = 0; n < 2; n++) {
+		struct fixture *fx = create_old();
+
+		assert_int_equal(pumice_gpu_inject(fx->gpu, "unit-hang,where=vdm"), 0);
+		fx_fw_write(fx, PUMICE_VDM_MMU_CTX, ctx[n]);
+		fx_fw_write(fx, PUMICE_VDM_CTRL, PUMICE_VDM_CTRL__START__MASK);
+		store(fx);
+		assert_seen(!n);
+		fx_destroy(fx);
+	}
 }
 
 /* Assert that work-groups of a data master, which store a word now, are of a job with this tag. */
@@ -170,14 +336,23 @@ static void jobs_begin_for_accesses_that_race(void **state)
 	fx_destroy(fx);
 }
 
-/* Its slots may have tasks of jobs that run. */
+/* Begin a compute job, which is busy without progress, in a context. */
+static void hang(struct fixture *fx, u32 ctx)
+{
+	assert_int_equal(pumice_gpu_inject(fx->gpu, "unit-hang,where=cdm"), 0);
+	fx_fw_write(fx, PUMICE_CDM_MMU_CTX, ctx);
+	fx_fw_write(fx, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__START__MASK);
+}
+
+/* Slots may have tasks of jobs that run. */
 static void end_of_a_transfer_names_no_job(void **state)
 {
 	struct fixture *fx = create();
 
 	(void)state;
-	fx_fw_write64(fx, PUMICE_CDM_TAG, TAG);
 	store(fx);
+	fx_fw_write64(fx, PUMICE_CDM_TAG, TAG);
+	hang(fx, OTHER);
 	transfer(fx);
 	fx_fw_read(fx, PUMICE_TDM_STATUS);
 	assert_unflushed(fx, "\"wave\":0");
@@ -201,14 +376,6 @@ static void registers_that_change_after_a_start_are_of_the_next_job(void **state
 	fx_fw_read(fx, PUMICE_CDM_STATUS);
 	assert_unflushed(fx, "\"master\":\"cdm\",\"job_context\":7,\"job\":5,");
 	fx_destroy(fx);
-}
-
-/* Begin a compute job, which is busy without progress, in a context. */
-static void hang(struct fixture *fx, u32 ctx)
-{
-	assert_int_equal(pumice_gpu_inject(fx->gpu, "unit-hang,where=cdm"), 0);
-	fx_fw_write(fx, PUMICE_CDM_MMU_CTX, ctx);
-	fx_fw_write(fx, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__START__MASK);
 }
 
 static void job_runs_in_the_context_of_its_start(void **state)
@@ -297,6 +464,14 @@ static void compute_job_that_is_switched_out_has_not_ended(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stores_are_seen_after_a_clean),
+		cmocka_unit_test(stores_are_seen_after_an_invalidation_that_writes_lines),
+		cmocka_unit_test(stores_are_lost_by_an_invalidation_alone),
+		cmocka_unit_test(stores_are_seen_when_the_tables_change),
+		cmocka_unit_test(stores_are_seen_when_strict_mode_ends),
+		cmocka_unit_test(copies_read_data_that_caches_hold),
+		cmocka_unit_test(streams_read_memory_next_to_stale_bytes),
+		cmocka_unit_test(stores_are_seen_while_another_job_of_the_context_runs),
 		cmocka_unit_test(end_of_a_render_is_one_of_its_job),
 		cmocka_unit_test(end_of_a_partial_render_is_not_one_of_a_job),
 		cmocka_unit_test(jobs_of_the_pdm_end_for_accesses_that_race),

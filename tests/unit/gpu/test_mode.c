@@ -15,6 +15,9 @@
 /* Of a step: 32 instructions of 32 lanes, and what the PDS does for tasks. */
 #define MOST_REQUESTS	1500u
 
+#define CLEAN_ALL	(PUMICE_SLC_OP__CLEAN__MASK | PUMICE_SLC_OP__ALL__MASK | \
+			 PUMICE_FIELD_PREP(PUMICE_SLC_OP__SCOPE, PUMICE_MEM_SCOPE_SYSTEM))
+
 static const struct job number = { .program = JOB_NUMBER, .group = 200, .groups = 77 };
 static const struct job add = { .program = JOB_ADD, .group = 192, .groups = 77 };
 static const struct job forever = { .program = JOB_FOREVER, .group = 256, .groups = 64 };
@@ -48,6 +51,8 @@ static void results_are_the_same_in_all_modes(void **state)
 			assert_int_equal(pumice_gpu_set_mode(fx->gpu, modes[i]), 0);
 			assert_string_equal(pumice_gpu_mode(fx->gpu), modes[i]);
 			assert_int_equal(job_run(fx, &number), PUMICE_IC_PENDING__CDM_DONE__MASK);
+			/* In mode strict the caches alone have the results until then. */
+			fx_fw_write(fx, PUMICE_SLC_OP, CLEAN_ALL);
 			job_assert_numbers(data, &number);
 		}
 		fx_destroy(fx);

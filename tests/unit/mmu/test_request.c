@@ -291,6 +291,50 @@ static void fast_mode_ignores_coherence(void **state)
 	fx_destroy(fx);
 }
 
+static struct mmu_request last_read;
+
+/* The second word of the page, and it alone, differs in caches. */
+static bool hold(void *opaque, const struct mmu_request *read, const u8 *grain, u8 *to)
+{
+	last_read = *read;
+	if (*(const bool *)opaque)
+		return false;
+	memcpy(to, grain, 4096);
+	memset(to + 4, 0xcc, 4);
+	return true;
+}
+
+static void reads_return_data_that_caches_hold(void **state)
+{
+	struct fixture *fx;
+	struct record r;
+	bool none = false;
+	u8 *host;
+	u32 n;
+
+	(void)state;
+	fx = detailed(&r, &host);
+	memset(host, 0x11, 4096);
+	mmu_set_held(&fx->mmu, hold, &none);
+	/* The entry is filled, and then found. */
+	for (n = 0; n < 2; n++) {
+		const u8 *data = fx_translate(fx, CTX, VA + 2, READ);
+
+		assert_memory_equal(data, "\x11\x11\xcc\xcc\xcc\xcc\x11", 7);
+		assert_int_equal(last_read.unit, PUMICE_UNIT_USC_DATA);
+		assert_int_equal(last_read.ctx, CTX);
+		assert_int_equal(last_read.addr, VA + 2);
+		assert_int_equal(last_read.access, READ);
+	}
+	assert_ptr_equal(fx_translate(fx, CTX, VA + 2, WRITE), host + 2);
+	none = true;
+	assert_ptr_equal(fx_translate(fx, CTX, VA + 2, READ), host + 2);
+	mmu_set_held(&fx->mmu, NULL, NULL);
+	none = false;
+	assert_ptr_equal(fx_translate(fx, CTX, VA + 2, READ), host + 2);
+	fx_destroy(fx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -304,6 +348,7 @@ int main(void)
 		cmocka_unit_test(a_part_of_a_page_is_coherent_without_its_entry),
 		cmocka_unit_test(coherent_null_pages_are_marked),
 		cmocka_unit_test(fast_mode_ignores_coherence),
+		cmocka_unit_test(reads_return_data_that_caches_hold),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -224,6 +224,48 @@ static void use_of_a_large_page_is_reported_once(void **state)
 	free(far);
 }
 
+/* A page whose memory is in two regions has an entry in the second level for each grain, too. */
+static void use_of_a_page_in_two_regions_is_reported_once(void **state)
+{
+	struct mmu_tlb_entry *far = mmu_tlb_far_create(FAR);
+	const u64 large = VA + (2u << 20), other = large + MMU_TLB_ENTRIES * 4096ull;
+	const struct pumice_mem_region *all;
+	struct mem_map map = { 0 };
+	struct fixture *fx;
+	struct record r;
+	u64 cut;
+
+	(void)state;
+	assert_non_null(far);
+	fx = strict(&r, far);
+	atomic_store(&fx->mmu.page_sizes, PUMICE_FIELD_PREP(PUMICE_MMU_PAGE_SIZES__MODE,
+							    PUMICE_MMU_PAGE_SIZES_RANGE));
+	atomic_store(&fx->mmu.range_start[0],
+		     large | PUMICE_FIELD_PREP(PUMICE_MMU_RANGE_START__SIZE, PUMICE_PAGE_SIZE_64K));
+	atomic_store(&fx->mmu.range_end[0], large | PUMICE_MMU_RANGE_END__ENABLE__MASK);
+	assert_int_equal(mmu_tlb_number(large), mmu_tlb_number(other));
+	all = testmem_region(fx->tm);
+	testmem_map(fx->tm, CTX, other, 65536, PUMICE_PAGE_SIZE_64K, 0);
+	cut = testmem_bus(fx->tm, testmem_map(fx->tm, CTX, large, 65536, PUMICE_PAGE_SIZE_64K,
+					      0)) + 8192 - all->addr;
+	assert_int_equal(mem_map_set(&map, (const struct pumice_mem_region[]){
+		{ .addr = all->addr, .size = cut, .host = all->host },
+		{ .addr = all->addr + cut, .size = all->size - cut, .host = all->host + cut },
+	}, 2), 0);
+	fx->mmu.map = &map;
+	fx_translate(fx, CTX, large, READ);
+	testmem_map(fx->tm, CTX, large, 65536, PUMICE_PAGE_SIZE_64K, 0);
+	mmu_job_begins(&fx->mmu, CTX);
+	fx_translate(fx, CTX, large, READ);
+	assert_int_equal(r.count, 1);
+	assert_non_null(fx_translate(fx, CTX, other, READ));
+	fx_translate(fx, CTX, large, READ);
+	assert_int_equal(r.count, 1);
+	fx_destroy(fx);
+	mem_map_clear(&map);
+	free(far);
+}
+
 static void jobs_of_other_contexts_do_not_begin_one_of_this(void **state)
 {
 	struct fixture *fx;
@@ -266,6 +308,7 @@ int main(void)
 		cmocka_unit_test(entries_of_the_second_level_are_compared),
 		cmocka_unit_test(use_of_an_entry_lost_by_the_first_level_is_not_reported_again),
 		cmocka_unit_test(use_of_a_large_page_is_reported_once),
+		cmocka_unit_test(use_of_a_page_in_two_regions_is_reported_once),
 		cmocka_unit_test(jobs_of_other_contexts_do_not_begin_one_of_this),
 		cmocka_unit_test(jobs_of_all_contexts_use_context_0),
 		cmocka_unit_test(use_that_was_found_before_the_access_is_not_reported_again),
