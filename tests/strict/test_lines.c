@@ -46,6 +46,14 @@ static int tear_down(void **state)
 	return 0;
 }
 
+static struct lines_counts counts(void)
+{
+	struct lines_counts now;
+
+	lines_get_counts(lines, &now);
+	return now;
+}
+
 static bool reads(u64 va, u64 bytes)
 {
 	return lines_read(lines, CTX, va, bytes, &at);
@@ -242,14 +250,6 @@ static void cleaned_lines_are_not_dirty(void **state)
 	assert_false(lines_take_dirty(lines, 0, &dirty));
 }
 
-static struct lines_counts counts(void)
-{
-	struct lines_counts now;
-
-	lines_get_counts(lines, &now);
-	return now;
-}
-
 /* ------------------------------------------------------------------- data */
 
 /* Assert the bytes of a grain that a unit reads, from a byte on; without: those of memory. */
@@ -281,6 +281,7 @@ static void assert_memory(u64 va, const char *bytes)
 static void stale_bytes_are_read_as_the_caches_hold_them(void **state)
 {
 	const u64 last = VA + 2 * LINES_GRAIN - 2;
+	u64 visited;
 
 	(void)state;
 	put(last, "ab");
@@ -312,7 +313,9 @@ static void stale_bytes_are_read_as_the_caches_hold_them(void **state)
 	assert_true(reads(last, 2));
 	assert_held(last, "a");
 	lines_drop(lines, CTX, last, last);
+	visited = counts().visited;
 	assert_held(last, NULL);
+	assert_int_equal(counts().visited, visited);
 	assert_false(lines_held(lines, MMU_TABLES, VA, memory, memory));
 	assert_false(lines_held(NULL, CTX, VA, memory, memory));
 }

@@ -418,6 +418,7 @@ bool lines_held(struct lines *lines, unsigned int ctx, u64 va, const u8 *memory,
 		const struct line *line = find(lines, ctx, va);
 		u64 left = line ? line->stale : 0;
 
+		lines->counts.visited++;
 		for (n = 0; left && !found && n < LINES_GRAIN; n++)
 			to[n] = __atomic_load_n(&memory[n], __ATOMIC_RELAXED);
 		found |= left != 0;

@@ -38,7 +38,7 @@ struct lines_dirty {
 
 /* Work that was done so far. */
 struct lines_counts {
-	u64 visited;	/* lines, by operations and ends of jobs */
+	u64 visited;	/* lines, by operations, ends of jobs and copies of grains */
 	u64 copied;	/* words of memory of 8 bytes */
 };
 
