@@ -103,7 +103,7 @@ reload: $(stock_module) $(firmware) ## this tree's driver and firmware into the 
 ##@ Test
 
 .PHONY: check
-check: ## the tests, about an hour the first time, less later; check-debug, -pairs, -kernels, -qemu and -distros run more
+check: ## the tests, about an hour the first time, less later; check-debug, -pairs, -kernels, -qemu, -distros and tsan run more
 	@$(S)/check.sh lint unit builds -- guest debug igt kernels presets docs mutations tsan
 
 .PHONY: check-unit

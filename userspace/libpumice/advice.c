@@ -38,7 +38,7 @@ static const char *const by_fault[] = {
 	[PUMICE_FAULT_USC_REGISTER] =
 		"For sl, use numbers below the device's property slot-registers, for i below 8 minus it; for an output of a vertex program, set vdm.varyings to the outputs from vo4 on; for one of a fragment program, pdm.outputs, of which a canvas has 4.",
 	[PUMICE_FAULT_USC_BANK] =
-		"Use each program in its own stage: o are of fragments, vo of vertices, SH and V of all.",
+		"Use each program in its own stage: o are of fragments and tiles, vo of vertices and generated rays, SH and V of all.",
 	[PUMICE_FAULT_USC_STAGE] =
 		"Use each program in its own stage: textures are read by fragments, work-groups are of compute.",
 	[PUMICE_FAULT_USC_BRANCH] = "Branch to a label of the program.",

@@ -232,7 +232,7 @@ static void a_program_that_is_refused_names_the_instruction(void **state)
 	assert_fails(".temps 1\n.word 0x410001, 0x100007, 0, 0\nend\n", (const char *const[4]){
 		"job faulted: usc-bank at 0x",
 		"\n  A register bank that this data master does not have. Use each program in its "
-		"own stage: o are of fragments, vo of vertices, SH and V of all.\n" });
+		"own stage: o are of fragments and tiles, vo of vertices and generated rays, SH and V of all.\n" });
 }
 
 static void a_missing_end_is_named(void **state)

@@ -250,7 +250,9 @@ void pumice_kccb_cancel(struct pumice_device *pdev)
 
 /**
  * pumice_kccb_ring - notify the firmware of commands that were appended
- * @pdev: device, whose firmware is not quiesced before this returns
+ * @pdev: device, between drm_dev_enter() and drm_dev_exit(), awake
+ *
+ * If the firmware is quiesced meanwhile, the next one has an event without a command.
  *
  * Context: Does not sleep.
  */
@@ -287,7 +289,10 @@ static int ccb_append_locked(struct pumice_device *pdev, const struct fwif_kccb_
  * interrupt thread acquires their locks, and must not wait while a register is written, which
  * takes a virtual machine as long as the rest of a submission.
  *
- * Consumes a reservation. Does not sleep.
+ * Consumes a reservation.
+ *
+ * Context: Does not sleep. Acquires kccb.lock.
+ *
  * Return: 0, or -ECANCELED if the firmware is down.
  */
 int pumice_kccb_append_reserved(struct pumice_device *pdev, const struct fwif_kccb_cmd *cmd)

@@ -301,7 +301,7 @@ static int pumice_queue_submit(struct pumice_job *job)
 		kicked = !no_room && !pumice_queue_kick_locked(job->queue);
 	}
 	spin_unlock(&ctx->lock);
-	/* The job may have ended. The scheduler is stopped before the firmware is quiesced. */
+	/* The job may have ended. A reset waits for this, unless the context is being destroyed. */
 	if (kicked)
 		pumice_kccb_ring(ctx->pdev);
 	return ret;

@@ -24,7 +24,7 @@
 
 /* Size of the element as first published: without the performance monitor. */
 #define JOB_STRIDE	offsetof(struct drm_pumice_job, perfmon)
-/* Reservations that most calls lock; for more, drm_exec allocates again. Its default is a page. */
+/* Most calls lock no more reservations; drm_exec allocates for others. Its default is a page. */
 #define COMMON_OBJECTS	16
 
 /* State of one call. */
