@@ -11,6 +11,7 @@
 
 #include "pumice_fw_mem.h"
 #include "pumice_irq.h"
+#include "tests/pumice_test_fw.h"
 
 /* One entry remains unused, so that a full ring differs from an empty one. */
 #define ROOM	(PUMICE_KCCB_COUNT - 1)
@@ -21,12 +22,8 @@ static struct pumice_device *ccb_fixture(struct kunit *test)
 	struct pumice_device *pdev = kunit_kzalloc(test, sizeof(*pdev), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, pdev);
-	pdev->fw.shared = kunit_kzalloc(test, sizeof(*pdev->fw.shared), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, pdev->fw.shared);
-	pdev->regs = (void __iomem *)kunit_kzalloc(test, SZ_64K, GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, (void __force *)pdev->regs);
 	pumice_kccb_init(pdev);
-	pumice_kccb_open(pdev);
+	pumice_test_boot(test, pdev);
 	return pdev;
 }
 

@@ -6,6 +6,7 @@
 #include <kunit/test.h>
 
 #include "pumice_blame.h"
+#include "tests/pumice_test_fw.h"
 
 struct queue_fixture {
 	struct pumice_device pdev;
@@ -64,21 +65,11 @@ static void job_that_comes_during_a_reset_is_kept_for_it(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&f->pdev.in_flight), 2);
 }
 
-/* Give a fixture firmware that accepts commands, and whose registers are plain memory. */
-static void queue_test_boot(struct kunit *test, struct queue_fixture *f)
-{
-	f->pdev.fw.shared = kunit_kzalloc(test, sizeof(*f->pdev.fw.shared), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, f->pdev.fw.shared);
-	f->pdev.regs = (void __iomem *)kunit_kzalloc(test, SZ_64K, GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, (void __force *)f->pdev.regs);
-	pumice_kccb_open(&f->pdev);
-}
-
 static void firmware_is_notified_of_a_job(struct kunit *test)
 {
 	struct queue_fixture *f = queue_fixture(test);
 
-	queue_test_boot(test, f);
+	pumice_test_boot(test, &f->pdev);
 	KUNIT_EXPECT_EQ(test, pumice_queue_submit(&f->job), 0);
 	KUNIT_EXPECT_EQ(test, f->pdev.fw.shared->kccb[0].type, FWIF_KCCB_KICK);
 	KUNIT_EXPECT_EQ(test, pumice_read(&f->pdev, PUMICE_OS_SCHEDULE),

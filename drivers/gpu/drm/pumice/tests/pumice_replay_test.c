@@ -6,7 +6,7 @@
  */
 #include <kunit/test.h>
 
-#include "pumice_fw.h"
+#include "tests/pumice_test_fw.h"
 #include "pumice_vm.h"
 
 #define REPLAY_JOBS	4
@@ -140,16 +140,6 @@ static void render_context_continues_with_all_its_geometry(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, continues(f));
 }
 
-/* Give a fixture firmware that accepts commands, and whose registers are plain memory. */
-static void replay_test_boot(struct kunit *test, struct replay_fixture *f)
-{
-	f->pdev.fw.shared = kunit_kzalloc(test, sizeof(*f->pdev.fw.shared), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, f->pdev.fw.shared);
-	f->pdev.regs = (void __iomem *)kunit_kzalloc(test, SZ_64K, GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, (void __force *)f->pdev.regs);
-	pumice_kccb_open(&f->pdev);
-}
-
 static int replay_test_run(struct replay_fixture *f, bool kick)
 {
 	int ret;
@@ -164,7 +154,7 @@ static void firmware_is_notified_of_jobs_with_a_kick_only(struct kunit *test)
 {
 	struct replay_fixture *f = replay_fixture(test, 1);
 
-	replay_test_boot(test, f);
+	pumice_test_boot(test, &f->pdev);
 	has_jobs(f, 0, 1, 1);
 	f->jobs[0][0].queue = &f->ctx.queues[0];
 	KUNIT_EXPECT_EQ(test, replay_test_run(f, false), 0);
