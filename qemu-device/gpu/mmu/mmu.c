@@ -473,15 +473,14 @@ bool mmu_is_coherent(const struct mmu *mmu, const struct mmu_tlb *tlb, unsigned 
 	return found.perms & MMU_TLB_COHERENT;
 }
 
-/* Return the request of an access, without its bytes. */
 static struct mmu_request request_of(const struct mmu *mmu, const struct mmu_tlb *tlb,
-				     unsigned int ctx, u64 va, enum pumice_access access,
-				     enum pumice_unit source)
+				     unsigned int ctx, u64 va, u64 bytes,
+				     enum pumice_access access, enum pumice_unit source)
 {
 	return (struct mmu_request){
 		.unit = (enum pumice_unit)(source & ~MMU_FLAGS),
 		.kind = source & MMU_KIND_1 ? 1 : 0, .place = tlb->place, .usc = tlb->usc,
-		.ctx = ctx, .addr = va, .access = access,
+		.ctx = ctx, .addr = va, .bytes = bytes, .access = access,
 		.window = source & MMU_IS_WINDOW, .use = source & MMU_IS_USE,
 		.coherent = mmu_is_coherent(mmu, tlb, ctx, va),
 	};
@@ -490,9 +489,8 @@ static struct mmu_request request_of(const struct mmu *mmu, const struct mmu_tlb
 void mmu_pass_request(const struct mmu *mmu, const struct mmu_tlb *tlb, unsigned int ctx, u64 va,
 		      u64 bytes, enum pumice_access access, enum pumice_unit source)
 {
-	struct mmu_request request = request_of(mmu, tlb, ctx, va, access, source);
+	const struct mmu_request request = request_of(mmu, tlb, ctx, va, bytes, access, source);
 
-	request.bytes = bytes;
 	mmu->request(mmu->request_opaque, &request);
 }
 
@@ -504,14 +502,16 @@ static u8 *access_data(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int 
 		       u64 bytes, enum pumice_access access, enum pumice_unit source, u8 *host)
 {
 	const u64 at = va & (GRAIN - 1);
-	struct mmu_request read;
+	struct mmu_request request;
 
+	if (!mmu_is_detailed(mmu))
+		return host;
+	request = request_of(mmu, tlb, ctx, va, bytes, access, source);
 	if (bytes)
-		mmu_request(mmu, tlb, ctx, va, bytes, access, source);
+		mmu->request(mmu->request_opaque, &request);
 	if (!mmu->held || access == PUMICE_ACCESS_WRITE)
 		return host;
-	read = request_of(mmu, tlb, ctx, va, access, source);
-	return mmu->held(mmu->held_opaque, &read, host - at, tlb->held) ? tlb->held + at : host;
+	return mmu->held(mmu->held_opaque, &request, host - at, tlb->held) ? tlb->held + at : host;
 }
 
 /* Return the bits of an entry's permissions that number the last job of the context. */

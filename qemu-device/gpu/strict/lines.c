@@ -331,6 +331,22 @@ static void expect(struct lines *lines, struct line *line, u64 bytes)
 
 /* ------------------------------------------------------------------- accesses */
 
+/*
+ * Begin an access to the line of the first of the bytes from *va to end, and advance *va to the
+ * next line. Returns the line, or NULL if it has none and none is to be created; mask: its bytes.
+ */
+static struct line *begin_next(struct lines *lines, unsigned int ctx, u64 *va, u64 end, bool create,
+			       u64 *mask)
+{
+	const u64 start = *va & ~(u64)(LINES_BYTES - 1);
+	struct line *line = create ? get(lines, ctx, start) : find(lines, ctx, start);
+
+	*mask = take_bytes(va, end);
+	if (line)
+		begin(lines, line);
+	return line;
+}
+
 bool lines_read(struct lines *lines, unsigned int ctx, u64 va, u64 bytes, u64 *at)
 {
 	const u64 end = va + bytes;
@@ -340,10 +356,9 @@ bool lines_read(struct lines *lines, unsigned int ctx, u64 va, u64 bytes, u64 *a
 		return false;
 	pthread_mutex_lock(&lines->lock);
 	while (va < end) {
-		struct line *line = get(lines, ctx, va & ~(u64)(LINES_BYTES - 1));
-		u64 mask = take_bytes(&va, end), differ;
+		u64 mask, differ;
+		struct line *line = begin_next(lines, ctx, &va, end, true, &mask);
 
-		begin(lines, line);
 		mask &= ~line->checked;
 		differ = mask ? compare(lines, line, mask) : 0;
 		line->checked |= mask;
@@ -364,12 +379,11 @@ void lines_write(struct lines *lines, unsigned int ctx, u64 va, u64 bytes,
 		return;
 	pthread_mutex_lock(&lines->lock);
 	while (va < end) {
-		const u64 start = va & ~(u64)(LINES_BYTES - 1), mask = take_bytes(&va, end);
-		struct line *line = writer ? get(lines, ctx, start) : find(lines, ctx, start);
+		u64 mask;
+		struct line *line = begin_next(lines, ctx, &va, end, writer, &mask);
 
 		if (!line)
 			continue;
-		begin(lines, line);
 		line->known &= ~mask;
 		line->checked &= ~mask;
 		set_stale(lines, line, line->stale & ~mask);
@@ -391,12 +405,11 @@ void lines_expect(struct lines *lines, unsigned int ctx, u64 va, u64 bytes, bool
 		return;
 	pthread_mutex_lock(&lines->lock);
 	while (va < end) {
-		const u64 start = va & ~(u64)(LINES_BYTES - 1), mask = take_bytes(&va, end);
-		struct line *line = store ? get(lines, ctx, start) : find(lines, ctx, start);
+		u64 mask;
+		struct line *line = begin_next(lines, ctx, &va, end, store, &mask);
 
 		if (!line)
 			continue;
-		begin(lines, line);
 		if (store)
 			expect(lines, line, mask);
 		else if (mask & line->known & ~line->checked)
