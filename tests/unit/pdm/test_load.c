@@ -11,6 +11,7 @@
 #include "../../../qemu-device/gpu/usc/program.h"
 #include "../../../qemu-device/gpu/vdm/command.h"
 #include "fixture.h"
+#include "perf.h"
 
 #define SIDE	32u
 #define PIECES	16u	/* of a long program */
@@ -80,6 +81,8 @@ struct work {
 
 static struct {
 	u32 loads, waits;	/* of all steps */
+	u32 uscs;		/* with tasks that were filled: a bit each */
+	u32 textures;		/* reads of their programs */
 	struct work step, most;
 } work;
 
@@ -123,12 +126,15 @@ bool __wrap_pds_fill_fragments(struct pds *pds, const struct pds_place *place,
 	u32 i = *pc;
 	const bool ok = __real_pds_fill_fragments(pds, place, stage, in, half, tlb, pc, fault);
 
+	assert_ptr_equal(half, halves_of(fx.halves, place->usc));
+	work.uscs |= 1u << place->usc;
 	work.step.fills++;
 	for (; i < *pc; i++) {
 		const struct pumice_pds_insn *insn = &stage->program.insn[i];
 		const bool coeffs = insn->bank == PUMICE_PDS_BANK_CF;
 
 		work.step.textures += insn->opcode == PUMICE_PDS_OP_TEXTURE;
+		work.textures += insn->opcode == PUMICE_PDS_OP_TEXTURE;
 		if (insn->opcode != PUMICE_PDS_OP_DMA)
 			continue;
 		work.step.bursts++;
@@ -251,6 +257,40 @@ static void a_state_that_changes_while_its_program_is_loaded_is_read_once(void *
 		fx_close(&fx);
 	}
 	change = NO_CHANGE;
+}
+
+/* ------------------------------------------------------------ iterators */
+
+static u64 counter(enum pumice_perf_counter n)
+{
+	u64 value[PUMICE_PERF_NUMBER] = { 0 };
+
+	halves_counters_add(fx.halves, value);
+	return value[n];
+}
+
+/* Four USCs have two halves with iterators, each for the tasks of its own USCs. */
+static void tasks_are_filled_by_the_iterators_of_their_half(void **state)
+{
+	const struct fx_stores stores = {
+		.unified_bytes = 512u << 10, .common_bytes = 576u << 10, .uscs = 4,
+	};
+	u32 i;
+
+	(void)state;
+	fx_open_stores(&fx, 1, &stores);
+	scene_begin_square(&fx, SIDE);
+	for (i = 0; i < OBJECTS; i++) {
+		const struct rect r = part(i, COLUMNS, COLUMNS);
+
+		draw(i, FX_TEXEL, &r, 1);
+	}
+	run();
+	assert_int_equal(work.uscs, 15);
+	/* The program iterates two words and has one read. */
+	assert_int_equal(counter(PUMICE_PERF_PDM_UITR_REQUESTS), 2 * work.textures);
+	assert_int_equal(counter(PUMICE_PERF_PDM_TITR_REQUESTS), work.textures);
+	fx_close(&fx);
 }
 
 /* ------------------------------------------------------------ the time of loads */
@@ -543,6 +583,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_state_that_changes_while_its_program_is_loaded_is_read_once),
+		cmocka_unit_test(tasks_are_filled_by_the_iterators_of_their_half),
 		cmocka_unit_test(a_step_does_four_pieces_of_loading_an_object),
 		cmocka_unit_test(a_step_loads_four_programs_of_one_piece),
 		cmocka_unit_test(a_step_finds_four_long_programs_in_the_cache),

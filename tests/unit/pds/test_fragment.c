@@ -254,6 +254,8 @@ static void varyings_are_interpolated_in_every_mode(void **state)
 		assert_int_equal(reg(&fx, lane, 10), bits(rw));
 		assert_int_equal(reg(&fx, lane, 11), bits(at(&fx, lane, VARYINGS + 1, false)));
 	}
+	assert_int_equal(activity_requests(&fx.half.uitr.activity), 12);
+	assert_int_equal(activity_requests(&fx.half.titr.activity), 0);
 	finish(&fx);
 	fx_destroy(fx.base);
 }
@@ -284,7 +286,7 @@ static void reads_ahead_get_coordinates_of_24_bits(void **state)
 				   PUMICE_TEXTURE_DIM_3D, PUMICE_TEXTURE_DIM_CUBE_ARRAY };
 	static const u8 rows[] = { 1, 2, 3, 4 };
 	struct fragment_fixture fx;
-	u32 mode, dim, lane, n;
+	u32 mode, dim, lane, n, reads = 0;
 
 	(void)state;
 	setup(&fx);
@@ -302,6 +304,8 @@ static void reads_ahead_get_coordinates_of_24_bits(void **state)
 			fx.tag.reads = 0;
 			assert_true(fill(&fx, insns, 3, USC_STAGE_FRAGMENT, LANES));
 			assert_int_equal(fx.tag.reads, 3);
+			assert_int_equal(activity_requests(&fx.half.titr.activity), ++reads);
+			assert_int_equal(activity_requests(&fx.half.uitr.activity), 0);
 			assert_int_equal(fx.tag.request.op, PUMICE_USC_OP_SAMPLE);
 			assert_int_equal(fx.tag.request.dim, dims[dim]);
 			assert_int_equal(fx.tag.request.ctx, FX_CTX);
@@ -418,6 +422,8 @@ static void sources_contain_the_pixel(void **state)
 			assert_int_equal(reg(&fx, lane, 6), span->samples >> lane % 4 * 4 & 15);
 			assert_int_equal(reg(&fx, lane, 7), 0);
 		}
+		/* Depth and 1/w. */
+		assert_int_equal(activity_requests(&fx.half.uitr.activity), (rate + 1) * 2);
 		finish(&fx);
 	}
 	fx_destroy(fx.base);
