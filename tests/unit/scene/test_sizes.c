@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Properties of a device that are sizes of units, in frames: each FIFO and the vertex cache of the
- * TSP have the size of the property, counted; programs of all stages have its slot registers. One
- * core without threads: the order of steps is fixed.
+ * Properties of a device that are sizes of units, in frames: each FIFO, the vertex cache of the
+ * TSP and the vertex pipe memory have the size of the property, counted; programs of all stages
+ * have its slot registers. One core without threads: the order of steps is fixed.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -24,10 +24,10 @@ struct sized_frame {
 
 static const char *const names[] = {
 	"VDM_IDX_WAITS", "PDM_FIFO_WAITS", "PDM_TSP_MISSES", "PDM_TSP_HITS", "VDM_INDICES",
-	"PDM_TILES",
+	"PDM_TILES", "VPM_WAITS", "PDS_TASKS",
 };
 
-enum { IDX_WAITS, TILE_WAITS, MISSES, HITS, INDICES, TILES, COUNTERS };
+enum { IDX_WAITS, TILE_WAITS, MISSES, HITS, INDICES, TILES, VPM_WAITS, TASKS, COUNTERS };
 
 struct result {
 	int err;
@@ -278,6 +278,60 @@ static void the_vertex_cache_of_the_tsp_has_the_size_of_the_property(void **stat
 	}
 }
 
+#define VPM_ROW		128u	/* bytes: an output of a wave */
+#define OUTPUTS		5u	/* of the vertex program */
+#define WAVE		32u
+#define TASK_WAVES	4u
+
+/*
+ * Vertex tasks of triangles without common vertices, by the size of the vertex pipe memory. Three
+ * quarters are the ring of binning. Half of it has a piece, with room for one task more and a wave.
+ */
+static uint32_t vertex_tasks(uint32_t kib, uint32_t triangles)
+{
+	const uint32_t waves = kib * 1024 / VPM_ROW * 3 / 4 / 2 / OUTPUTS;
+	const uint32_t task = (waves - 1) / 2 < TASK_WAVES ? (waves - 1) / 2 : TASK_WAVES;
+	const uint32_t piece = (waves - 1 - task) * WAVE / 3;
+	uint32_t tasks = 0, n;
+
+	for (; triangles; triangles -= n) {
+		n = triangles < piece ? triangles : piece;
+		tasks += (n * 3 + task * WAVE - 1) / (task * WAVE);
+	}
+	return tasks;
+}
+
+static void pieces_and_tasks_of_binning_fit_a_vertex_memory_of_the_property(void **state)
+{
+	static const uint32_t sizes[] = { 8, 12, 16, 32, 512 };
+	struct sized_frame f = { .width = 16, .height = 16, .triangles = 100, .rounds = 1 };
+	/* Two tasks of spans of each triangle and of the background, and the end of the tile. */
+	const uint32_t others = f.triangles * 2 + 2 + 1;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		char options[48];
+
+		snprintf(options, sizeof(options), "vpm-kib=%u", sizes[i]);
+		f.options = options;
+		assert_int_equal(draw_well(&f).count[TASKS],
+				 others + vertex_tasks(sizes[i], f.triangles));
+	}
+}
+
+/* Of five pieces that are shaded in turn, the ring has room for four. */
+static void vertex_tasks_of_a_frame_wait_for_vertex_memory(void **state)
+{
+	struct sized_frame f = { .width = 16, .height = 16, .triangles = 600, .rounds = 1 };
+
+	(void)state;
+	f.options = "vpm-kib=32";
+	assert_true(draw_well(&f).count[VPM_WAITS] > 0);
+	f.options = "vpm-kib=512";
+	assert_int_equal(draw_well(&f).count[VPM_WAITS], 0);
+}
+
 /* ------------------------------------------------------------- slot registers */
 
 #define TEXT_BYTES	512u
@@ -364,6 +418,8 @@ int main(void)
 		cmocka_unit_test(chunks_are_made_ahead_as_the_property_permits),
 		cmocka_unit_test(tiles_wait_for_a_fifo_of_the_property),
 		cmocka_unit_test(the_vertex_cache_of_the_tsp_has_the_size_of_the_property),
+		cmocka_unit_test(pieces_and_tasks_of_binning_fit_a_vertex_memory_of_the_property),
+		cmocka_unit_test(vertex_tasks_of_a_frame_wait_for_vertex_memory),
 		cmocka_unit_test(programs_of_a_frame_have_the_slot_registers_of_the_property),
 	};
 
