@@ -13,7 +13,8 @@
 #include "pumice/pumice.h"
 
 #define GROUPS	1024u
-#define USCS	8u
+#define CORES	4u
+#define MOST	4u	/* USCs of a core, of any preset */
 #define LAUNCHES 50u
 
 /* Wave 0, lane 0 of each group stores: a group is one instance. */
@@ -26,7 +27,7 @@ static const char text[] =
 	"sub.u32 r2[0], r2[0], 1\n"
 	"brnz round, r2[0]\n"
 	"mov r0, [one], core\n"
-	"shl.u32 r0, r0, 1\n"
+	"shl.u32 r0, r0, 2\n"
 	"add.u32 r0, r0, usc\n"
 	"mov r1, [one], sh2\n"
 	"shl.u32 r1, r1, 2\n"
@@ -42,7 +43,7 @@ static unsigned int uscs_of_launch(struct pumice_context *context, uint64_t star
 
 	assert_int_equal(pumice_context_run(context, start, PUMICE_FOREVER, NULL), 0);
 	for (i = 0; i < GROUPS; i++) {
-		assert_in_range(usc[i], 0, USCS - 1);
+		assert_in_range(usc[i], 0, CORES * MOST - 1);
 		seen |= 1u << usc[i];
 	}
 	return (unsigned int)__builtin_popcount(seen);
@@ -52,9 +53,10 @@ static unsigned int uscs_of_launch(struct pumice_context *context, uint64_t star
 static void groups_of_a_large_launch_run_on_all_cores(void **state)
 {
 	struct pumice_dispatch d = { .groups = { GROUPS, 1, 1 } };
-	unsigned int launches, uscs = 0;
+	unsigned int launches, all, uscs = 0;
 	struct pumice_program *program;
 	struct pumice_context *context;
+	struct pumice_device_info info;
 	struct pumice_stream *stream;
 	struct pumice_kernel *kernel;
 	char error[PUMICE_ERROR_BYTES];
@@ -66,6 +68,9 @@ static void groups_of_a_large_launch_run_on_all_cores(void **state)
 
 	(void)state;
 	assert_int_equal(pumice_device_open("inproc:cores=4,threads=2,ram=64", &dev, NULL, 0), 0);
+	assert_int_equal(pumice_device_info(dev, &info), 0);
+	assert_in_range(info.uscs_per_core, 1, MOST);
+	all = CORES * info.uscs_per_core;
 	assert_int_equal(pumice_vm_create(dev, &vm), 0);
 	assert_int_equal(pumice_context_create(vm, PUMICE_PRIORITY_NORMAL, &context), 0);
 	assert_int_equal(pumice_buffer_create(vm, GROUPS * 4, &out), 0);
@@ -80,9 +85,9 @@ static void groups_of_a_large_launch_run_on_all_cores(void **state)
 	d.uniform_words = 2;
 	assert_int_equal(pumice_stream_dispatch(stream, &d), 0);
 	assert_int_equal(pumice_stream_end(stream, &start), 0);
-	for (launches = 0; launches < LAUNCHES && uscs != USCS; launches++)
+	for (launches = 0; launches < LAUNCHES && uscs != all; launches++)
 		uscs = uscs_of_launch(context, start, out.cpu);
-	assert_int_equal(uscs, USCS);
+	assert_int_equal(uscs, all);
 	pumice_kernel_destroy(kernel);
 	pumice_program_destroy(program);
 	pumice_stream_destroy(stream);
