@@ -120,7 +120,7 @@ class Run:
         self.kunit = kunit
         self.preset = None
         self.cases = {}     # of a program, where only some run
-        self.failing = {}   # of a program: {case that has to fail: text of its note}
+        self.may_fail = {}  # of a program: {case that may fail: text of its note}
 
 
 def in_order(guests):
@@ -166,8 +166,8 @@ def each_preset(rows_of_results, quick):
             if not case and (not quick or "quick" in words):
                 run.tests.append(program)
             for word, _, text in (word.partition("=") for word in words if case):
-                if word == f"!{preset}":
-                    run.failing.setdefault(program, {})[case] = text
+                if word == f"?{preset}":
+                    run.may_fail.setdefault(program, {})[case] = text
         yield run
 
 
@@ -192,8 +192,8 @@ def selected(runs, wanted):
     for run in runs:
         run.tests = [test for test in run.tests if test in chosen]
         run.cases = chosen
-        for test, cases in run.failing.items():
-            run.failing[test] = {case: text for case, text in cases.items()
+        for test, cases in run.may_fail.items():
+            run.may_fail[test] = {case: text for case, text in cases.items()
                                  if not chosen.get(test) or case in chosen[test]}
         run.kunit = False
     return [run for run in runs if run.tests]
@@ -250,7 +250,7 @@ def run_guest(tally, images, run):
         code = text(share / f"{test}.status").strip()
         tally.add_output(f"{test} ({run.title})", text(share / f"{test}.tap"),
                          int(code) if code else NOT_ENDED, f"see {share}/{test}.tap",
-                         run.failing.get(test))
+                         run.may_fail.get(test))
     if "t_trace" in run.tests:
         check_trace(tally, run, share / "t_trace.trace.json")
     tally.add(f"the driver unloads after the tests ({run.title})",

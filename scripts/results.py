@@ -42,10 +42,10 @@ class Tally:
             self.failed.append({"case": case, "why": why})
             print(f"FAILED {case}{': ' + why if why else ''}", flush=True)
 
-    def add_output(self, program, output, status, why="", failing=None):
+    def add_output(self, program, output, status, why="", may_fail=None):
         """Count the cases in a program's output; a case that is not reported has failed.
 
-        The cases in failing, {case: text}, have to fail, with the text in their note.
+        The cases in may_fail, {case: text}, pass or fail with the text in their note.
 
         A program that fails without a failed case, or prints no case at
         all, is itself counted as a case: tests that cannot run must be counted. One whose
@@ -53,24 +53,23 @@ class Tally:
         status is that of a program that died.
         """
         cases, planned = parse(output)
-        failing = failing or {}
+        may_fail = may_fail or {}
         failed = {case for case, good, _ in cases if not good}
         expected = 1 if failed else 0
         for case, good, note in cases:
-            if case in failing:
-                self.add(f"{program}: {case} fails, as is known",
-                         not good and failing[case] in note,
-                         "it passes" if good else f"not with {failing[case]!r}: {note}")
+            if case in may_fail:
+                self.add(f"{program}: {case} passes, or fails as is known",
+                         good or may_fail[case] in note, f"not with {may_fail[case]!r}: {note}")
             else:
                 self.add(f"{program}: {case}", good, note)
-        for case in sorted(failing.keys() - {case for case, _, _ in cases}):
-            self.add(f"{program}: {case} fails, as is known", False, "it did not run")
+        for case in sorted(may_fail.keys() - {case for case, _, _ in cases}):
+            self.add(f"{program}: {case} passes, or fails as is known", False, "it did not run")
         if planned is not None and planned != len(cases):
             self.add(f"{program}: all of its cases", False,
                      f"planned {planned} cases, reported {len(cases)}")
-        elif failed and planned is None and failed <= failing.keys():
+        elif failed and planned is None and failed <= may_fail.keys():
             self.add(f"{program}: all of its cases", False, "no plan")
-        elif status != expected and failed <= failing.keys():
+        elif status != expected and failed <= may_fail.keys():
             self.add(f"{program}: exits with status {expected}", False,
                      f"exit status {status}{', ' if why else ''}{why}")
         elif not cases:
