@@ -73,6 +73,12 @@ def names_in_parentheses(cell):
     return [name for group in groups for name in literals(group) if "/" not in name]
 
 
+def names_after_a_file(cell):
+    """Return (path, names) of the literals in parentheses that directly follow a path."""
+    return [(path, literals(group.replace("()``", "``"))) for path, group in
+            re.findall(r"``([^`]*/[^`]*)`` \(([^()]*(?:\(\)[^()]*)*)\)", cell)]
+
+
 def mutated_files():
     """Return {test: files} of tests/mutations."""
     found = {}
@@ -192,6 +198,16 @@ class Fidelity(unittest.TestCase):
                 with self.subTest(table=name, requirement=row[1], name=literal):
                     self.assertEqual(set(re.findall(r"\w+", literal)) - words, set())
 
+    def test_names_follow_the_file_that_has_them(self):
+        for name, row in self.rows:
+            for path, names in names_after_a_file(row[2]):
+                source = TOP / path
+                words = set(re.findall(r"\w+", source.read_text(encoding="utf-8"))) \
+                    if source.is_file() else set()
+                for literal in names if source.is_file() else []:
+                    with self.subTest(table=name, requirement=row[1], name=literal):
+                        self.assertEqual(set(re.findall(r"\w+", literal)) - words, set())
+
     def test_named_tests_exist(self):
         programs = mutation_programs.Programs(TOP)
         for name, row in self.rows:
@@ -228,6 +244,7 @@ class Fidelity(unittest.TestCase):
     def test_names_in_parentheses_are_read_as_written(self):
         cell = "VDM: ``a/b.c`` (``run()``, ``state``), ``x.xml`` (``s.field``; ``c/d.h``) and ``e``"
         self.assertEqual(names_in_parentheses(cell), ["run", "state", "s.field"])
+        self.assertEqual(names_after_a_file(cell), [("a/b.c", ["run", "state"])])
 
     def test_rows_are_read_as_written(self):
         text = (".. list-table::\n   :widths: 1 1\n\n   * - Section\n     - Test\n   * - A\n"
