@@ -103,7 +103,7 @@ reload: $(stock_module) $(firmware) ## this tree's driver and firmware into the 
 ##@ Test
 
 .PHONY: check
-check: ## the tests, about an hour the first time, less later; check-debug, -pairs, -kernels, -qemu, -distros and tsan run more
+check: ## the tests, about an hour the first time, less later; check-debug, -docs, -pairs, -kernels, -qemu, -distros and tsan run more
 	@$(S)/check.sh lint unit builds -- guest debug igt kernels presets docs mutations tsan
 
 .PHONY: check-unit
@@ -124,7 +124,7 @@ check-guest: ## ioctls, jobs and faults in a guest with Debian's kernel (TESTS="
 
 .PHONY: check-docs
 check-docs: ## every command of README and tutorials in a copy of the tree; links, pictures
-	@$(S)/check.sh docs
+	@DOCS_TESTS=all $(S)/check.sh docs
 
 .PHONY: check-debug
 check-debug: ## every guest test, races, failing allocations, ioctl fuzzing, IGT on the debug kernel

@@ -149,9 +149,10 @@ run_part() {
 		guest_part
 		;;
 	docs)
-		part docs "commands, links and pictures of the documentation" \
+		# DOCS_TESTS=all: each document that has commands.
+		part docs "commands, links and pictures of the documentation, ${DOCS_TESTS:-quick}" \
 			"$BUILD/.packages-check firmware native module qemu images docs" \
-			"$top/scripts/unit.py" docs
+			env DOCS_TESTS="${DOCS_TESTS:-quick}" "$top/scripts/unit.py" docs
 		;;
 	debug)
 		debug_part
