@@ -52,16 +52,11 @@ void coherence_stale(void *opaque, const struct mmu_stale *use)
 	strict_report(&gpu->strict, &finding);
 }
 
-static void read_cached(struct pumice_gpu *gpu, const struct mmu_request *r)
+static void report_stale(struct pumice_gpu *gpu, const struct mmu_request *r, u64 at)
 {
-	struct lines_writer place;
-	struct strict_finding finding;
-	u64 at;
+	const struct lines_writer place = place_of(gpu, r->unit, r->usc);
+	struct strict_finding finding = finding_of(PUMICE_FINDING_STALE_READ, &place, r->ctx, at);
 
-	if (!lines_read(gpu->strict.lines, r->ctx, r->addr, r->bytes, &at))
-		return;
-	place = place_of(gpu, r->unit, r->usc);
-	finding = finding_of(PUMICE_FINDING_STALE_READ, &place, r->ctx, at);
 	finding.access = (u8)r->access;
 	strict_report(&gpu->strict, &finding);
 }
@@ -73,19 +68,24 @@ static bool bypasses(const struct mmu_request *r, u32 client)
 
 void coherence_request(struct pumice_gpu *gpu, const struct mmu_request *r, u32 client)
 {
+	struct lines *lines = gpu->strict.lines;
 	const bool bypass = bypasses(r, client);
 	struct lines_writer place;
+	u64 at;
 
 	/* Walks of the MMU are by bus address; their entries are compared by those of the TLBs. */
-	if (!gpu->strict.lines || r->unit == PUMICE_UNIT_NONE)
+	if (!lines || r->unit == PUMICE_UNIT_NONE)
 		return;
 	if (r->access != PUMICE_ACCESS_WRITE) {
-		if (!bypass)
-			read_cached(gpu, r);
+		if (!bypass && lines_read(lines, r->ctx, r->addr, r->bytes, &at))
+			report_stale(gpu, r, at);
 		return;
 	}
+	if (client == PUMICE_MEM_CLIENT_USC_ATOMIC &&
+	    lines_is_stale(lines, r->ctx, r->addr, r->bytes, &at))
+		report_stale(gpu, r, at);
 	place = place_of(gpu, r->unit, r->usc);
-	lines_write(gpu->strict.lines, r->ctx, r->addr, r->bytes, bypass ? NULL : &place);
+	lines_write(lines, r->ctx, r->addr, r->bytes, bypass ? NULL : &place);
 }
 
 bool coherence_held(void *opaque, const struct mmu_request *read, const u8 *grain, u8 *to)

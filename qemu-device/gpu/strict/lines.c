@@ -10,8 +10,8 @@
  *
  * Units write to memory itself, so a line needs no order with the writes of other threads. When a
  * job ends and no other one of its context runs, its dirty bytes are exchanged with the former ones
- * of memory: the line alone holds them, and the CPU does not see them. An access of a unit to the
- * line exchanges them again, and so does every end of the line except DROP.
+ * of memory: the line alone holds them, and the CPU does not see them. The next job of the context,
+ * also one that is resumed, exchanges them again, and so does every end of the line except DROP.
  *
  * Lines are compared once in each job: memory that is written while a job runs is for programs that
  * use coherent buffers, of which no line exists. Writes of units forget the copy: whether they are
@@ -21,8 +21,10 @@
  *
  * Limits: one level for all caches: an operation counts if it reaches the CPU (scope SYSTEM).
  * LINES_SETS * LINES_WAYS lines; the oldest of a set is replaced, and counts as written then.
- * Memory that only the tiling pipeline may access is not compared, nor are translation tables.
- * Held bytes are written to the memory that their address has when they are exchanged.
+ * LINES_HELD lines of a context have bytes that memory does not have: jobs begin and end under the
+ * device lock. Memory that only the tiling pipeline may access is not compared, nor are translation
+ * tables. Bytes are exchanged only with the memory that they were written to: if their address has
+ * another one, those that are held are lost. Atomic operations have the value of memory.
  */
 #include "lines.h"
 
@@ -33,8 +35,13 @@
 
 #define NONE	UINT32_MAX
 
-/* Lists of the lines of a context: all, and those with dirty bytes. */
-enum { ALL, DIRTY, LISTS };
+/*
+ * Lists of the lines of a context: all, those with dirty bytes, and of these those to be held from
+ * the next end of a job, and those with held bytes.
+ */
+enum { ALL, DIRTY, FRESH, HELD, LISTS };
+
+#define SEARCH	4096u	/* dirty lines that are visited to find the lowest address */
 
 struct list {
 	u32 first;	/* or NONE */
@@ -46,8 +53,9 @@ struct line {
 	struct {
 		u32 before, after;	/* or NONE */
 	} link[LISTS];
+	u8 *host;	/* memory of the first byte when dirty bytes were expected */
 	u8 ctx;
-	bool used;
+	bool used, fresh;
 	u64 known;	/* bytes with a copy in data */
 	u64 dirty;	/* bytes that are not in memory */
 	u64 checked;	/* bytes that need no comparison in job */
@@ -91,7 +99,8 @@ struct lines *lines_create(const struct mmu *mmu)
 	lines->mmu = mmu;
 	pthread_mutex_init(&lines->lock, NULL);
 	for (u32 n = 0; n < PUMICE_MMU_CONTEXTS; n++) {
-		lines->list[n][ALL].first = lines->list[n][DIRTY].first = NONE;
+		for (u32 which = 0; which < LISTS; which++)
+			lines->list[n][which].first = NONE;
 		lines->lowest[n] = NONE;
 	}
 	return lines;
@@ -154,6 +163,31 @@ static void link_out(struct lines *lines, const struct line *line, u32 which)
 	list->count--;
 }
 
+static void set_fresh(struct lines *lines, struct line *line, bool fresh)
+{
+	if (fresh && !line->fresh)
+		link_in(lines, line, FRESH);
+	else if (!fresh && line->fresh)
+		link_out(lines, line, FRESH);
+	line->fresh = fresh;
+}
+
+static void set_held(struct lines *lines, struct line *line, u64 bytes)
+{
+	if (bytes && !line->held)
+		link_in(lines, line, HELD);
+	else if (!bytes && line->held)
+		link_out(lines, line, HELD);
+	line->held = bytes;
+}
+
+static void set_stale(struct lines *lines, struct line *line, u64 bytes)
+{
+	if (!line->stale != !bytes)
+		atomic_fetch_add(&lines->stale[line->ctx], bytes ? 1u : UINT32_MAX);
+	line->stale = bytes;
+}
+
 static void set_dirty(struct lines *lines, struct line *line, u64 bytes)
 {
 	u32 *lowest = &lines->lowest[line->ctx];
@@ -165,48 +199,61 @@ static void set_dirty(struct lines *lines, struct line *line, u64 bytes)
 		link_in(lines, line, DIRTY);
 	}
 	line->dirty |= bytes;
-}
-
-static void set_stale(struct lines *lines, struct line *line, u64 bytes)
-{
-	if (!line->stale != !bytes)
-		atomic_fetch_add(&lines->stale[line->ctx], bytes ? 1u : UINT32_MAX);
-	line->stale = bytes;
+	set_fresh(lines, line, true);
 }
 
 /*
- * Exchange dirty bytes of a line with those that memory had before. Others of a word may be written
- * by the CPU and by units of other contexts at the same time. Returns whether it is mapped.
+ * Exchange some of 8 bytes with those of memory. Others of them may be written by the CPU and by
+ * units of other contexts at the same time.
+ */
+static void exchange_word(u8 *host, u8 *other, u8 bytes)
+{
+	u64 word;
+	u32 n;
+
+	if (bytes == UINT8_MAX) {
+		memcpy(&word, other, sizeof(word));
+		word = __atomic_exchange_n((u64 *)(void *)host, word, __ATOMIC_RELAXED);
+		memcpy(other, &word, sizeof(word));
+		return;
+	}
+	for (n = 0; n < sizeof(word); n++)
+		if (bytes >> n & 1)
+			other[n] = __atomic_exchange_n(&host[n], other[n], __ATOMIC_RELAXED);
+}
+
+/*
+ * Exchange dirty bytes of a line with those that memory had before. Returns whether the memory that
+ * they were written to still has their address.
  */
 static bool exchange(const struct lines *lines, struct line *line, u64 bytes)
 {
 	u8 *host = mmu_probe(lines->mmu, line->ctx, line->va, PUMICE_ACCESS_WRITE);
+	u32 n;
 
-	if (!host)
+	if (!host || host != line->host)
 		return false;
-	for (; bytes; bytes &= bytes - 1) {
-		const u32 n = (u32)__builtin_ctzll(bytes);
-
-		line->other[n] = __atomic_exchange_n(&host[n], line->other[n], __ATOMIC_RELAXED);
-	}
+	for (n = 0; n < LINES_BYTES; n += 8)
+		exchange_word(host + n, line->other + n, (u8)(bytes >> n));
 	return true;
 }
 
-/* Write held bytes to memory; they stay dirty. If they are mapped no longer they are lost. */
-static void show(const struct lines *lines, struct line *line)
+/* Write held bytes to memory; they stay dirty. Without that memory they are lost. */
+static void show(struct lines *lines, struct line *line)
 {
 	if (!line->held)
 		return;
-	exchange(lines, line, line->held);
-	line->held = 0;
+	set_fresh(lines, line, exchange(lines, line, line->held));
+	set_held(lines, line, 0);
 }
 
-static void hide(const struct lines *lines, struct line *line)
+static void hide(struct lines *lines, struct line *line)
 {
 	const u64 bytes = line->dirty & ~line->held;
 
+	set_fresh(lines, line, false);
 	if (exchange(lines, line, bytes))
-		line->held |= bytes;
+		set_held(lines, line, line->held | bytes);
 }
 
 static void set_clean(struct lines *lines, struct line *line)
@@ -214,6 +261,7 @@ static void set_clean(struct lines *lines, struct line *line)
 	if (!line->dirty)
 		return;
 	show(lines, line);
+	set_fresh(lines, line, false);
 	line->dirty = 0;
 	link_out(lines, line, DIRTY);
 	if (lines->lowest[line->ctx] == (u32)(line - lines->line))
@@ -306,7 +354,7 @@ static u64 compare(struct lines *lines, struct line *line, u64 bytes)
 }
 
 /* Begin an access by the context of a line, in its current job. */
-static void begin(const struct lines *lines, struct line *line)
+static void begin(struct lines *lines, struct line *line)
 {
 	show(lines, line);
 	if (line->job != lines->job[line->ctx])
@@ -314,13 +362,23 @@ static void begin(const struct lines *lines, struct line *line)
 	line->job = lines->job[line->ctx];
 }
 
-/* Keep the values that bytes have before they are written. */
+/*
+ * Keep the values that bytes have before they are written. Those of other memory, which had the
+ * address before, are in it.
+ */
 static void expect(struct lines *lines, struct line *line, u64 bytes)
 {
-	const u8 *host;
+	u8 *host;
 
 	bytes &= ~line->dirty;
-	host = bytes ? mmu_probe(lines->mmu, line->ctx, line->va, PUMICE_ACCESS_READ) : NULL;
+	if (!bytes)
+		return;
+	host = mmu_probe(lines->mmu, line->ctx, line->va, PUMICE_ACCESS_READ);
+	if (host != line->host) {
+		set_clean(lines, line);
+		line->expected = 0;
+	}
+	line->host = host;
 	line->expected |= bytes;
 	for (; host && bytes; bytes &= bytes - 1) {
 		const u32 n = (u32)__builtin_ctzll(bytes);
@@ -418,6 +476,37 @@ void lines_expect(struct lines *lines, unsigned int ctx, u64 va, u64 bytes, bool
 	pthread_mutex_unlock(&lines->lock);
 }
 
+bool lines_is_stale(struct lines *lines, unsigned int ctx, u64 va, u64 bytes, u64 *at)
+{
+	const u64 end = va + bytes;
+	u64 found = 0;
+
+	if (!lines || ctx >= PUMICE_MMU_CONTEXTS || !atomic_load(&lines->stale[ctx]))
+		return false;
+	pthread_mutex_lock(&lines->lock);
+	while (va < end && !found) {
+		const struct line *line = find(lines, ctx, va & ~(u64)(LINES_BYTES - 1));
+
+		found = take_bytes(&va, end) & (line ? line->stale : 0);
+		if (found)
+			*at = line->va + (u32)__builtin_ctzll(found);
+	}
+	pthread_mutex_unlock(&lines->lock);
+	return found;
+}
+
+/* Copy a grain, whose words may be written at the same time. */
+static void copy_grain(const u8 *memory, u8 *to)
+{
+	u64 word;
+	u32 n;
+
+	for (n = 0; n < LINES_GRAIN; n += sizeof(word)) {
+		word = __atomic_load_n((const u64 *)(const void *)(memory + n), __ATOMIC_RELAXED);
+		memcpy(to + n, &word, sizeof(word));
+	}
+}
+
 bool lines_held(struct lines *lines, unsigned int ctx, u64 va, const u8 *memory, u8 *to)
 {
 	const u64 end = va + LINES_GRAIN;
@@ -432,8 +521,8 @@ bool lines_held(struct lines *lines, unsigned int ctx, u64 va, const u8 *memory,
 		u64 left = line ? line->stale : 0;
 
 		lines->counts.visited++;
-		for (n = 0; left && !found && n < LINES_GRAIN; n++)
-			to[n] = __atomic_load_n(&memory[n], __ATOMIC_RELAXED);
+		if (left && !found)
+			copy_grain(memory, to);
 		found |= left != 0;
 		for (; left; left &= left - 1) {
 			n = (u32)__builtin_ctzll(left);
@@ -451,7 +540,7 @@ enum operation { CLEAN, INVALIDATE, DISCARD };
 static void apply(struct lines *lines, struct line *line, enum operation operation)
 {
 	if (operation == DISCARD)
-		line->held = 0;
+		set_held(lines, line, 0);
 	if (operation == CLEAN)
 		set_clean(lines, line);
 	else
@@ -521,15 +610,21 @@ void lines_discard(struct lines *lines, unsigned int ctx, u64 first, u64 last)
 	operate(lines, ctx, first, last, DISCARD);
 }
 
+/* Write the held bytes of a context. Lock held. */
+static void show_all(struct lines *lines, unsigned int ctx)
+{
+	struct list *list = &lines->list[ctx][HELD];
+
+	while (list->first != NONE)
+		show(lines, &lines->line[list->first]);
+}
+
 void lines_show(struct lines *lines, unsigned int ctx)
 {
-	u32 n;
-
 	if (!lines || ctx >= PUMICE_MMU_CONTEXTS)
 		return;
 	pthread_mutex_lock(&lines->lock);
-	for (n = lines->list[ctx][DIRTY].first; n != NONE; n = lines->line[n].link[DIRTY].after)
-		show(lines, &lines->line[n]);
+	show_all(lines, ctx);
 	pthread_mutex_unlock(&lines->lock);
 }
 
@@ -550,6 +645,7 @@ void lines_job_begin(struct lines *lines, unsigned int ctx)
 	if (!lines || ctx >= PUMICE_MMU_CONTEXTS)
 		return;
 	pthread_mutex_lock(&lines->lock);
+	show_all(lines, ctx);
 	lines->job[ctx] = lines->job[0] = ++lines->jobs;
 	/* Bytes of this job are dirty now, also after it was switched out. */
 	lines->ended[ctx] = (struct ended){ 0 };
@@ -559,16 +655,17 @@ void lines_job_begin(struct lines *lines, unsigned int ctx)
 void lines_job_end(struct lines *lines, unsigned int ctx, enum pumice_unit dm, u8 master, u64 tag,
 		   bool last)
 {
+	const struct list *list;
 	u32 n;
 
 	if (!lines || ctx >= PUMICE_MMU_CONTEXTS)
 		return;
 	pthread_mutex_lock(&lines->lock);
+	list = lines->list[ctx];
 	lines->ended[ctx] = (struct ended){ .ended = true, .dm = (u8)dm, .master = master,
 					    .tag = tag };
-	n = last ? lines->list[ctx][DIRTY].first : NONE;
-	for (; n != NONE; n = lines->line[n].link[DIRTY].after)
-		hide(lines, &lines->line[n]);
+	for (n = list[HELD].count; last && n < LINES_HELD && list[FRESH].first != NONE; n++)
+		hide(lines, &lines->line[list[FRESH].first]);
 	pthread_mutex_unlock(&lines->lock);
 }
 
@@ -594,15 +691,15 @@ void lines_job_handled(struct lines *lines, enum pumice_unit dm)
 }
 
 /*
- * Return the dirty line of a context with the lowest address, or NULL. They are visited if that was
+ * Return the dirty line of a context with the lowest address, or NULL. Some are visited if that was
  * cleaned, and others were not. Lock held.
  */
 static struct line *first_dirty(struct lines *lines, unsigned int ctx)
 {
-	u32 *lowest = &lines->lowest[ctx], n;
+	u32 *lowest = &lines->lowest[ctx], left = SEARCH, n;
 
 	n = *lowest == NONE ? lines->list[ctx][DIRTY].first : NONE;
-	for (; n != NONE; n = lines->line[n].link[DIRTY].after) {
+	for (; n != NONE && left; n = lines->line[n].link[DIRTY].after, left--) {
 		lines->counts.visited++;
 		if (*lowest == NONE || lines->line[n].va < lines->line[*lowest].va)
 			*lowest = n;

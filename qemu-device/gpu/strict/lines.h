@@ -15,6 +15,7 @@
 #define LINES_BYTES	64u	/* of a line, so that the masks have a bit for each byte */
 #define LINES_SETS	16384u	/* a power of two */
 #define LINES_WAYS	4u
+#define LINES_HELD	8192u	/* lines of a context with bytes that memory does not have */
 #define LINES_GRAIN	(1u << MMU_GRAIN_SHIFT)
 
 /* The unit that writes, and the instruction, if code is not 0. */
@@ -50,7 +51,10 @@ void lines_destroy(struct lines *lines);
 /* Drop all lines: after a reset. */
 void lines_reset(struct lines *lines);
 
-/* A job of an MMU context begins: bytes that units have read before are compared with memory. */
+/*
+ * A job of an MMU context begins, or is resumed: bytes that units have read before are compared with
+ * memory, and those that are held are written to it.
+ */
 void lines_job_begin(struct lines *lines, unsigned int ctx);
 /*
  * A unit has read bytes by the caches. Returns whether a line may have other data than memory, and
@@ -69,6 +73,11 @@ void lines_write(struct lines *lines, unsigned int ctx, u64 va, u64 bytes,
  * find those that are stale, or keep those that memory has before a store.
  */
 void lines_expect(struct lines *lines, unsigned int ctx, u64 va, u64 bytes, bool store);
+/*
+ * Return whether some bytes are known to be stale, and the first one in *at: of an atomic operation,
+ * which was announced as a load and a store.
+ */
+bool lines_is_stale(struct lines *lines, unsigned int ctx, u64 va, u64 bytes, u64 *at);
 /*
  * Copy memory and the stale bytes of a grain, at va, if it has some, as units read them. memory and
  * to are its first byte.

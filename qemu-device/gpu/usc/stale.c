@@ -45,6 +45,9 @@ void usc_stale_begin(const struct exec *x, const struct usc_insn *i, const struc
 				report(x, i, r, lane, va[n]);
 			found = true;
 		}
-		exec_expect(x, r->va[lane], r->bytes, r->store);
+		if (!r->store || r->atomic)
+			exec_expect(x, r->va[lane], r->bytes, false);
+		if (r->store)
+			exec_expect(x, r->va[lane], r->bytes, true);
 	}
 }
