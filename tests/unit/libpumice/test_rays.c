@@ -15,11 +15,11 @@
 #include <string.h>
 
 #include <pumice/pumice_rays.h>
+#include "rays.h"
 
 #define MOST		3000u	/* triangles of a test */
 #define RAYS		4096u
 #define TIMEOUT_NS	60000000000ull
-#define MISS		UINT32_MAX
 
 static const char trace_text[] =
 	".group    32, 1, 1\n"
@@ -33,10 +33,6 @@ static const char trace_text[] =
 	"	sig_wait	r2[0], sig1\n"
 	"	burst_store	sig0, [r0], sh4 + r1, r16, 6\n"
 	"	end\n";
-
-struct ray {
-	float origin[3], min, direction[3], max;
-};
 
 struct result {
 	float t, u, v;
@@ -150,12 +146,12 @@ static const float *vertex(const float *v, uint32_t n, uint32_t k)
 }
 
 /* A ray through the middle of a triangle, along its normal, from 0.001 before it. */
-static void aim(const float *v, uint32_t n, struct ray *ray)
+static void aim(const float *v, uint32_t n, struct ref_ray *ray)
 {
 	const float *a = vertex(v, n, 0), *b = vertex(v, n, 1), *c = vertex(v, n, 2);
 	float e[3], f[3], length = 0;
 
-	*ray = (struct ray){ .max = 0.002f };
+	*ray = (struct ref_ray){ .max = 0.002f };
 	for (uint32_t k = 0; k < 3; k++) {
 		e[k] = b[k] - a[k];
 		f[k] = c[k] - a[k];
@@ -178,7 +174,7 @@ static void check_each(struct fixture *fx, const struct pumice_ray_structure *s,
 	const struct result *got = fx->result.cpu;
 
 	for (uint32_t n = 0; n < count; n++)
-		aim(v, n, (struct ray *)fx->ray.cpu + n);
+		aim(v, n, (struct ref_ray *)fx->ray.cpu + n);
 	run(fx, s, count);
 	for (uint32_t n = 0; n < count; n++) {
 		assert_int_equal(got[n].primitive, n);
@@ -188,62 +184,15 @@ static void check_each(struct fixture *fx, const struct pumice_ray_structure *s,
 	}
 }
 
-/*
- * The closest triangle of a ray in f64, with a margin: how far the ray is from an edge, and the hit
- * from the next one.
- */
-static uint32_t closest(const struct ray *ray, const float *v, uint32_t count, double *margin)
-{
-	double best = INFINITY;
-	uint32_t found = MISS;
-
-	*margin = INFINITY;
-	for (uint32_t n = 0; n < count; n++) {
-		const float *a = vertex(v, n, 0), *b = vertex(v, n, 1), *c = vertex(v, n, 2);
-		double e[3], f[3], o[3], p[3], q[3], det = 0, s = 0, w = 0, t = 0, edge;
-
-		for (uint32_t k = 0; k < 3; k++) {
-			e[k] = (double)b[k] - a[k];
-			f[k] = (double)c[k] - a[k];
-			o[k] = (double)ray->origin[k] - a[k];
-		}
-		for (uint32_t k = 0; k < 3; k++) {
-			uint32_t i = (k + 1) % 3, j = (k + 2) % 3;
-
-			p[k] = ray->direction[i] * f[j] - ray->direction[j] * f[i];
-			q[k] = o[i] * e[j] - o[j] * e[i];
-		}
-		for (uint32_t k = 0; k < 3; k++) {
-			det += e[k] * p[k];
-			s += o[k] * p[k];
-			w += ray->direction[k] * q[k];
-			t += f[k] * q[k];
-		}
-		t /= det;
-		edge = fmin(fmin(s, w) / det, 1 - (s + w) / det);
-		edge = det < 0 ? fmin(fmin(-s, -w) / -det, 1 - (s + w) / det) : edge;
-		if (edge > -1e-4 && t > -1e-3)
-			*margin = fmin(*margin, fmin(fabs(edge), fabs(t)));
-		if (!(edge >= 0) || t < 0)
-			continue;
-		*margin = fmin(*margin, fabs(t - best));
-		if (t < best) {
-			best = t;
-			found = n;
-		}
-	}
-	return found;
-}
-
 static void check_random_rays(struct fixture *fx, const struct pumice_ray_structure *s,
 			      const float *v, uint32_t count)
 {
 	const struct result *got = fx->result.cpu;
-	struct ray *ray = fx->ray.cpu;
+	struct ref_ray *ray = fx->ray.cpu;
 	uint32_t hits = 0, compared = 0;
 
 	for (uint32_t n = 0; n < RAYS; n++) {
-		ray[n] = (struct ray){ .max = INFINITY };
+		ray[n] = (struct ref_ray){ .max = INFINITY };
 		for (uint32_t k = 0; k < 3; k++) {
 			ray[n].origin[k] = between(fx, -25, 25);
 			ray[n].direction[k] = between(fx, -15, 15) - ray[n].origin[k];
@@ -251,14 +200,14 @@ static void check_random_rays(struct fixture *fx, const struct pumice_ray_struct
 	}
 	run(fx, s, RAYS);
 	for (uint32_t n = 0; n < RAYS; n++) {
-		double margin;
-		uint32_t want = closest(&ray[n], v, count, &margin);
+		struct ref_hit want;
 
-		if (margin < 1e-4)
+		ref_trace(&ray[n], v, count, &want);
+		if (want.margin < 1e-4)
 			continue;
 		compared++;
-		hits += want != MISS;
-		assert_int_equal(got[n].primitive, want);
+		hits += want.triangle != REF_MISS;
+		assert_int_equal(got[n].primitive, want.triangle);
 	}
 	assert_true(compared > RAYS * 9 / 10 && hits > RAYS / 4);
 }
@@ -333,7 +282,7 @@ static void equal_triangles_are_one_hit(void **state)
 	assert_int_equal(pumice_ray_structure_create(fx.rays, 500, &s), 0);
 	pumice_ray_mesh_init(&mesh, fx.vertices.va, 500);
 	assert_int_equal(pumice_stream_rays_mesh(fx.stream, s, &mesh, 0), 0);
-	*(struct ray *)fx.ray.cpu = (struct ray){ .direction = { 0, 0, 1 }, .max = 100 };
+	*(struct ref_ray *)fx.ray.cpu = (struct ref_ray){ .direction = { 0, 0, 1 }, .max = 100 };
 	run(&fx, s, 1);
 	assert_int_equal(((struct result *)fx.result.cpu)->primitive, 0);
 	assert_true(((struct result *)fx.result.cpu)->t == 5);
@@ -406,7 +355,7 @@ static void check_instances(struct fixture *fx, const struct pumice_ray_structur
 	for (uint32_t n = 0; n < INSTANCES; n++) {
 		to_world(&list[n], (float *)fx->vertices.cpu + (size_t)(n % 2) * PARTS * 9, world);
 		for (uint32_t p = 0; p < PARTS; p++) {
-			struct ray *ray = (struct ray *)fx->ray.cpu + n * PARTS + p;
+			struct ref_ray *ray = (struct ref_ray *)fx->ray.cpu + n * PARTS + p;
 
 			aim(world, p, ray);
 			/* Coordinates of 300 have steps of 0.00003. */
@@ -504,13 +453,13 @@ static void transform(const float *m, bool move, float *v)
 }
 
 /* Aim from inside of a closed mesh at a vertex, or at a point of an edge, of a random triangle. */
-static void aim_at_edge(struct fixture *fx, const float *m, struct ray *ray)
+static void aim_at_edge(struct fixture *fx, const float *m, struct ref_ray *ray)
 {
 	const float *v = vertex(fx->vertices.cpu, (uint32_t)(unit(fx) * SURFACE), 0);
 	const uint32_t a = (uint32_t)(unit(fx) * 3), b = (a + 1) % 3;
 	const float w = unit(fx) < 0.25f ? 0 : unit(fx);
 
-	*ray = (struct ray){ .max = INFINITY };
+	*ray = (struct ref_ray){ .max = INFINITY };
 	for (uint32_t k = 0; k < 3; k++) {
 		ray->origin[k] = between(fx, -0.1f, 0.1f);
 		ray->direction[k] = v[a * 3 + k] * (1 - w) + v[b * 3 + k] * w - ray->origin[k];
@@ -531,7 +480,7 @@ static void check_closed(struct fixture *fx, const struct pumice_ray_structure *
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		for (uint32_t n = 0; n < RAYS; n++)
 			aim_at_edge(fx, instance ? instance->to_world : NULL,
-				    (struct ray *)fx->ray.cpu + n);
+				    (struct ref_ray *)fx->ray.cpu + n);
 		run(fx, s, RAYS);
 		for (uint32_t n = 0; n < RAYS; n++) {
 			lost += !got[n].kind;

@@ -17,6 +17,7 @@
 #include <pumice/pumice_rays.h>
 #include "pumice_isa_enums.h"
 #include "pumice_regs.h"
+#include "rays.h"
 #include "rays_programs.h"
 
 #define TRIANGLES	200u
@@ -25,10 +26,6 @@
 #define MISS		0x4d495353u	/* the word that the miss program stores */
 #define WORDS		8u	/* of a result */
 #define COUNT_WORD	7u
-
-struct ray {
-	float origin[3], min, direction[3], max;
-};
 
 struct fixture {
 	struct pumice_device *dev;
@@ -68,7 +65,7 @@ static void open_fixture(struct fixture *fx, const char *device)
 	assert_int_equal(pumice_rays_create(fx->vm, &fx->rays), 0);
 	assert_int_equal(pumice_ray_structure_create(fx->rays, TRIANGLES, &fx->structure), 0);
 	assert_int_equal(pumice_buffer_create(fx->vm, TRIANGLES * 36, &fx->vertices), 0);
-	assert_int_equal(pumice_buffer_create(fx->vm, RAYS * sizeof(struct ray), &fx->ray), 0);
+	assert_int_equal(pumice_buffer_create(fx->vm, RAYS * sizeof(struct ref_ray), &fx->ray), 0);
 	assert_int_equal(pumice_buffer_create(fx->vm, RAYS * WORDS * 4, &fx->result), 0);
 	fx->hit = assemble(fx, "hit", hit_text);
 	fx->miss = assemble(fx, "miss", miss_text);
@@ -246,61 +243,12 @@ static void run(struct fixture *fx)
 
 /* ------------------------------------------------------------ results */
 
-static double dot(const double *a, const double *b)
-{
-	return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-/*
- * The nearest triangle in f64, or MISS, with its t, u and v; *margin: how close another result is.
- */
-static uint32_t closest(const struct ray *ray, const float *v, double hit[3], double *margin)
-{
-	const double d[3] = { ray->direction[0], ray->direction[1], ray->direction[2] };
-	uint32_t found = MISS;
-
-	hit[0] = INFINITY;
-	*margin = INFINITY;
-	for (uint32_t n = 0; n < TRIANGLES; n++, v += 9) {
-		double e[3], f[3], o[3], p[3], q[3], det, s, w, t, edge;
-
-		for (uint32_t k = 0; k < 3; k++) {
-			e[k] = (double)v[3 + k] - v[k];
-			f[k] = (double)v[6 + k] - v[k];
-			o[k] = (double)ray->origin[k] - v[k];
-		}
-		for (uint32_t k = 0; k < 3; k++) {
-			const uint32_t i = (k + 1) % 3, j = (k + 2) % 3;
-
-			p[k] = d[i] * f[j] - d[j] * f[i];
-			q[k] = o[i] * e[j] - o[j] * e[i];
-		}
-		det = dot(e, p);
-		s = dot(o, p) / det;
-		w = dot(d, q) / det;
-		t = dot(f, q) / det;
-		edge = fmin(fmin(s, w), 1 - s - w);
-		if (edge > -1e-4 && t > -1e-3)
-			*margin = fmin(*margin, fmin(fabs(edge), fabs(t)));
-		if (!(edge >= 0) || t < 0)
-			continue;
-		*margin = fmin(*margin, fabs(t - hit[0]));
-		if (t < hit[0]) {
-			hit[0] = t;
-			hit[1] = s;
-			hit[2] = w;
-			found = n;
-		}
-	}
-	return found;
-}
-
 static void random_rays(struct fixture *fx)
 {
-	struct ray *ray = fx->ray.cpu;
+	struct ref_ray *ray = fx->ray.cpu;
 
 	for (uint32_t n = 0; n < RAYS; n++) {
-		ray[n] = (struct ray){ .max = 1000 };
+		ray[n] = (struct ref_ray){ .max = 1000 };
 		for (uint32_t k = 0; k < 3; k++) {
 			ray[n].origin[k] = between(fx, -12, 12);
 			ray[n].direction[k] = between(fx, -9, 9) - ray[n].origin[k];
@@ -312,29 +260,28 @@ static void random_rays(struct fixture *fx)
 static bool check_ray(const struct fixture *fx, uint32_t n, uint32_t *compared)
 {
 	const uint32_t *words = (const uint32_t *)fx->result.cpu + n * WORDS;
-	double hit[3], margin;
+	struct ref_hit want;
 	float value[3];
-	uint32_t want;
 
 	if (words[COUNT_WORD] != 1)
 		fail_msg("ray %u ran %u programs", n, words[COUNT_WORD]);
-	want = closest((const struct ray *)fx->ray.cpu + n, fx->vertices.cpu, hit, &margin);
+	ref_trace((const struct ref_ray *)fx->ray.cpu + n, fx->vertices.cpu, TRIANGLES, &want);
 	memcpy(value, words, sizeof(value));
-	if (margin < 1e-4)
+	if (want.margin < 1e-4)
 		return false;
 	++*compared;
-	if (want == MISS) {
+	if (want.triangle == REF_MISS) {
 		assert_int_equal(words[1], MISS);
 		assert_true(value[0] == 1000);
 		assert_int_equal(words[2], PUMICE_RT_HIT_NONE);
 		return false;
 	}
-	assert_int_equal(words[4], want);
+	assert_int_equal(words[4], want.triangle);
 	assert_int_equal(words[3], UINT32_MAX);
 	assert_int_equal(words[6], n);
-	assert_true(words[5] == PUMICE_RT_HIT_FRONT || words[5] == PUMICE_RT_HIT_BACK);
-	for (uint32_t k = 0; k < 3; k++)
-		assert_true(fabs(value[k] - hit[k]) < 1e-3);
+	assert_int_equal(words[5], want.front ? PUMICE_RT_HIT_FRONT : PUMICE_RT_HIT_BACK);
+	assert_true(fabs(value[0] - want.t) < 1e-3);
+	assert_true(fabs(value[1] - want.u) < 1e-3 && fabs(value[2] - want.v) < 1e-3);
 	return true;
 }
 
@@ -452,7 +399,7 @@ static void long_queries_continue_where_they_were_interrupted(void **state)
 		memcpy((float *)fx.vertices.cpu + (size_t)n * 9, corner, sizeof(corner));
 	build(&fx, TRIANGLES);
 	for (uint32_t n = 0; n < count; n++)
-		((struct ray *)fx.ray.cpu)[n] = (struct ray){
+		((struct ref_ray *)fx.ray.cpu)[n] = (struct ref_ray){
 			.origin = { n % 7 ? 0 : 3 }, .direction = { 0, 0, 1 }, .max = 100,
 		};
 	launch = launch_of(&fx, &s, count, 1);
