@@ -219,6 +219,20 @@ check_space() {
 			"make room there, or set BUILD and OUT to folders elsewhere"
 }
 
+# Print the parts' times, and append them to those of former checks in the cache: a clone of CI
+# does not last.
+print_times() {
+	local kept=$PUMICE_CACHE/check-times
+
+	echo "== time"
+	printf '%s\n' "${times[@]}" "$SECONDS s: all parts"
+	{
+		tail -200 "$kept" 2>/dev/null || true
+		printf '%s %s\n' "$(date -u +%FT%TZ)" "$(git -C "$top" rev-parse --short HEAD 2>/dev/null)"
+		printf '  %s\n' "${times[@]}" "$SECONDS s: all parts"
+	} >"$kept.$$" && mv "$kept.$$" "$kept"
+}
+
 # Run parts one after the other. Their times and results go to the arrays.
 run_parts() {
 	local name
@@ -295,8 +309,7 @@ main() {
 		trap - EXIT
 	fi
 	if [ ${#parts[@]} -gt 1 ]; then
-		echo "== time"
-		printf '%s\n' "${times[@]}" "$SECONDS s: all parts"
+		print_times
 		python3 "$top/scripts/total.py" "${parts[@]}" || failed=1
 	fi
 	exit $failed

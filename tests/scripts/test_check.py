@@ -77,6 +77,13 @@ class Check(unittest.TestCase):
         self.assertEqual(suite.find("testcase").get("name"), "some part")
         self.assertIn("nothing could be run", suite.find("testcase/failure").get("message"))
 
+    def test_times_of_earlier_runs_are_kept(self):
+        with tempfile.TemporaryDirectory() as out:
+            for part in ("one", "two"):
+                self.run_in_script(out, f'PUMICE_CACHE=$OUT; times=("1 s: {part}"); print_times')
+            kept = pathlib.Path(out, "check-times").read_text(encoding="utf-8")
+        self.assertRegex(kept, r"(?s)\A20\S+Z \w*\n  1 s: one\n.*\n20\S+Z \w*\n  1 s: two\n")
+
 
 class Lint(unittest.TestCase):
     """`make lint` and the part of `make check` leave the cases in files, as other parts do."""

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Random programs have every operation of hw/isa.xml in every form and of every type, with every
- * bank of every operand, copies and textures excepted: no random test compares anything else with
- * the reference model.
+ * bank of every operand, but for copies, textures, branches, and the planes and rays of itr and
+ * ray_query: no random test compares anything else with the reference model.
  */
 #include <stdarg.h>
 #include <setjmp.h>
