@@ -52,8 +52,8 @@ void lines_destroy(struct lines *lines);
 void lines_reset(struct lines *lines);
 
 /*
- * A job of an MMU context begins, or is resumed: bytes that units have read before are compared with
- * memory, and those that are held are written to it.
+ * A job of an MMU context begins, or is resumed: bytes that units have read before are compared
+ * with memory, and those that are held are written to it.
  */
 void lines_job_begin(struct lines *lines, unsigned int ctx);
 /*
@@ -74,8 +74,8 @@ void lines_write(struct lines *lines, unsigned int ctx, u64 va, u64 bytes,
  */
 void lines_expect(struct lines *lines, unsigned int ctx, u64 va, u64 bytes, bool store);
 /*
- * Return whether some bytes are known to be stale, and the first one in *at: of an atomic operation,
- * which was announced as a load and a store.
+ * Return whether some bytes are known to be stale, and the first one in *at: of an atomic
+ * operation, which was announced as a load and a store.
  */
 bool lines_is_stale(struct lines *lines, unsigned int ctx, u64 va, u64 bytes, u64 *at);
 /*
