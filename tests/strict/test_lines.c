@@ -157,6 +157,48 @@ static void writes_of_units_are_not_stale(void **state)
 	assert_int_equal(at, VA + 66);
 }
 
+static void bytes_that_are_read_after_a_write_are_compared(void **state)
+{
+	(void)state;
+	assert_false(reads(VA, 4));
+	lines_write(lines, CTX, VA, 4, &writer);
+	assert_false(reads(VA, 4));
+	memory[0]++;
+	lines_job_begin(lines, CTX);
+	assert_true(reads(VA, 4));
+}
+
+/* Scenes and lists of pages are in it. */
+static void bytes_of_context_0_are_compared_in_each_job(void **state)
+{
+	u8 *shared = testmem_map(tm, 0, VA, LINES_GRAIN, PUMICE_PAGE_SIZE_4K, 0);
+
+	(void)state;
+	assert_false(lines_read(lines, 0, VA, 4, &at));
+	shared[0]++;
+	lines_job_begin(lines, CTX);
+	assert_true(lines_read(lines, 0, VA, 4, &at));
+}
+
+/* They are announced as loads, and requested as stores. */
+static void stale_bytes_of_an_atomic_operation_are_found(void **state)
+{
+	(void)state;
+	read_before(VA + 60, 8, VA + 66);
+	assert_false(lines_is_stale(lines, CTX, VA + 60, 8, &at));
+	lines_expect(lines, CTX, VA + 60, 8, false);
+	lines_expect(lines, CTX, VA + 60, 8, true);
+	assert_false(lines_is_stale(lines, CTX, VA + 60, 6, &at));
+	assert_false(lines_is_stale(lines, CTX, VA + 67, 8, &at));
+	assert_false(lines_is_stale(lines, OTHER, VA + 60, 8, &at));
+	assert_true(lines_is_stale(lines, CTX, VA + 60, 8, &at));
+	assert_int_equal(at, VA + 66);
+	lines_write(lines, CTX, VA + 60, 8, &writer);
+	assert_false(lines_is_stale(lines, CTX, VA + 60, 8, &at));
+	assert_false(lines_is_stale(lines, MMU_TABLES, VA, 8, &at));
+	assert_false(lines_is_stale(NULL, CTX, VA, 8, &at));
+}
+
 static void end_of_a_job_handled(void)
 {
 	lines_job_end(lines, CTX, PUMICE_UNIT_CDM, PUMICE_WAVE_MASTER_CDM, 17, true);
@@ -180,6 +222,19 @@ static void first_dirty_byte_of_a_job_is_found_once(void **state)
 	assert_int_equal(dirty.master, PUMICE_WAVE_MASTER_CDM);
 	assert_int_equal(dirty.writer.pc, 7);
 	assert_false(lines_take_dirty(lines, 0, &dirty));
+}
+
+static void last_writer_of_a_line_is_returned(void **state)
+{
+	const struct lines_writer last = { .unit = PUMICE_UNIT_USC_DATA, .pc = 8, .code = 9 };
+	struct lines_dirty dirty;
+
+	(void)state;
+	lines_write(lines, CTX, VA, 4, &writer);
+	lines_write(lines, CTX, VA + 4, 4, &last);
+	end_of_a_job_handled();
+	assert_true(lines_take_dirty(lines, 0, &dirty));
+	assert_int_equal(dirty.writer.pc, 8);
 }
 
 static void jobs_that_run_or_are_not_handled_have_no_dirty_byte(void **state)
@@ -227,6 +282,17 @@ static void job_that_is_switched_out_after_an_end_may_have_dirty_bytes(void **st
 	end_of_a_job_handled();
 	lines_job_switched(lines, OTHER);
 	assert_true(lines_take_dirty(lines, 0, &dirty));
+}
+
+static void end_before_a_reset_is_not_one_of_a_job_after_it(void **state)
+{
+	struct lines_dirty dirty;
+
+	(void)state;
+	end_of_a_job_handled();
+	lines_reset(lines);
+	lines_write(lines, CTX, VA, 4, &writer);
+	assert_false(lines_take_dirty(lines, 0, &dirty));
 }
 
 static void cleaned_lines_are_not_dirty(void **state)
@@ -344,6 +410,27 @@ static void bytes_that_will_be_read_are_compared_before(void **state)
 	lines_expect(NULL, CTX, VA, 4, true);
 }
 
+/* Those of a window of constants that no lane has read. */
+static void bytes_that_are_announced_only_are_not_stale(void **state)
+{
+	(void)state;
+	assert_false(reads(VA, 4));
+	lines_expect(lines, CTX, VA + 8, 4, false);
+	memory[8]++;
+	lines_job_begin(lines, CTX);
+	lines_expect(lines, CTX, VA + 8, 4, false);
+	assert_held(VA + 8, NULL);
+	assert_false(reads(VA + 8, 4));
+	/* The same with bytes that have been read. */
+	assert_false(reads(VA + 16, 4));
+	memory[20]++;
+	lines_job_begin(lines, CTX);
+	lines_expect(lines, CTX, VA + 16, 8, false);
+	memory[20]++;
+	lines_job_begin(lines, CTX);
+	assert_false(reads(VA + 20, 4));
+}
+
 /* Store a word of a job that ends, in memory that had "old!". last: no other job runs. */
 static void store(u64 va, bool last)
 {
@@ -368,6 +455,67 @@ static void stores_are_in_memory_when_they_are_cleaned(void **state)
 	/* They are no longer dirty, and the end of the next job hides nothing. */
 	end_of_a_job_handled();
 	assert_memory(VA + 61, "(new!)");
+}
+
+static void bytes_that_are_held_are_hidden_once(void **state)
+{
+	(void)state;
+	store(VA + 8, false);
+	store(VA + 72, true);
+	end_of_a_job_handled();
+	assert_memory(VA + 7, "<old!>");
+	assert_memory(VA + 71, "<old!>");
+	lines_clean(lines, CTX, 0, ALL);
+	assert_memory(VA + 7, "<new!>");
+	assert_memory(VA + 71, "<new!>");
+}
+
+/* Accesses that bypass the caches, and request nothing, see them. */
+static void stores_are_in_memory_from_the_begin_of_a_job_to_its_end(void **state)
+{
+	u32 n;
+
+	(void)state;
+	store(VA + 8, false);
+	store(VA + 72, true);
+	for (n = 0; n < 2; n++) {
+		lines_job_begin(lines, OTHER);
+		assert_memory(VA + 8, "old!");
+		assert_memory(VA + 72, "old!");
+		lines_job_begin(lines, CTX);
+		assert_memory(VA + 8, "new!");
+		assert_memory(VA + 72, "new!");
+		end_of_a_job_handled();
+	}
+	lines_clean(lines, CTX, 0, ALL);
+	assert_memory(VA + 8, "new!");
+	assert_memory(VA + 72, "new!");
+}
+
+/* The limit is of each context; the other lines are in memory. */
+static void lines_beyond_the_limit_are_not_held(void **state)
+{
+	const u64 bytes = (LINES_HELD + 100) * LINES_BYTES;
+	u32 n, hidden, held = 0;
+	u64 va;
+
+	(void)state;
+	for (n = 0; n < 2; n++) {
+		for (va = VA; va < VA + bytes; va += LINES_BYTES)
+			store(va, false);
+		end_of_a_job_handled();
+		for (va = VA, hidden = 0; va < VA + bytes; va += LINES_BYTES)
+			hidden += memory[va - VA] == 'o';
+		assert_int_equal(hidden, LINES_HELD);
+		/* A second end hides no others. */
+		end_of_a_job_handled();
+		for (va = VA, held = 0; va < VA + bytes; va += LINES_BYTES)
+			held += memory[va - VA] == 'o';
+		assert_int_equal(held, LINES_HELD);
+		lines_clean(lines, CTX, 0, ALL);
+	}
+	for (va = VA; va < VA + bytes; va += LINES_BYTES)
+		assert_memory(va, "new!");
 }
 
 static void stores_are_in_memory_while_another_job_of_the_context_runs(void **state)
@@ -463,6 +611,90 @@ static void stores_to_pages_that_are_unmapped_are_lost(void **state)
 	assert_memory(VA + 8, "old!");
 }
 
+/* Make the page of a store read-only, as an operation of the MMU does. */
+static void stores_to_pages_that_are_read_only_now_are_lost(void **state)
+{
+	u64 *entry = testmem_pt_entry(tm, CTX, VA);
+	struct pumice_mmu_pt_entry page;
+
+	(void)state;
+	store(VA + 8, true);
+	pumice_mmu_pt_entry_unpack64(*entry, &page);
+	page.read_only = true;
+	*entry = pumice_mmu_pt_entry_pack64(&page);
+	lines_clean(lines, CTX, 0, ALL);
+	assert_memory(VA + 8, "old!");
+}
+
+/* Map another page at VA, and return it; the tables change before the MMU is invalidated. */
+static u8 *replace_page(const char *bytes)
+{
+	u8 *page = testmem_map(tm, CTX, VA, LINES_GRAIN, PUMICE_PAGE_SIZE_4K, 0);
+
+	assert_ptr_not_equal(page, memory);
+	memcpy(page + 8, bytes, strlen(bytes));
+	return page;
+}
+
+static void stores_are_not_taken_from_a_page_that_replaces_theirs(void **state)
+{
+	u8 *page;
+
+	(void)state;
+	put(VA + 8, "old!");
+	lines_expect(lines, CTX, VA + 8, 4, true);
+	lines_write(lines, CTX, VA + 8, 4, &writer);
+	put(VA + 8, "new!");
+	page = replace_page("page");
+	end_of_a_job_handled();
+	assert_memory_equal(page + 8, "page", 4);
+	assert_memory(VA + 8, "new!");
+	memcpy(page + 8, "CPU!", 4);
+	lines_drop(lines, CTX, VA, VA + LINES_GRAIN - 1);
+	assert_memory_equal(page + 8, "CPU!", 4);
+	assert_memory(VA + 8, "new!");
+}
+
+static void held_stores_are_not_written_to_a_page_that_replaces_theirs(void **state)
+{
+	u8 *page;
+
+	(void)state;
+	store(VA + 8, true);
+	page = replace_page("page");
+	lines_job_begin(lines, CTX);
+	assert_memory_equal(page + 8, "page", 4);
+	/* They are lost, and no longer exchanged. */
+	end_of_a_job_handled();
+	lines_clean(lines, CTX, 0, ALL);
+	assert_memory_equal(page + 8, "page", 4);
+	assert_memory(VA + 8, "old!");
+}
+
+/* A store to one byte of the line in each page; an announced one that faults, before. */
+static void stores_to_a_page_and_to_its_replacement_are_separate(void **state)
+{
+	u8 *page;
+
+	(void)state;
+	store(VA + 8, false);
+	put(VA + 16, "yore");
+	lines_expect(lines, CTX, VA + 16, 4, true);
+	page = replace_page("page____past");
+	lines_expect(lines, CTX, VA + 12, 2, true);
+	memcpy(page + 12, "12", 2);
+	lines_write(lines, CTX, VA + 12, 2, &writer);
+	lines_write(lines, CTX, VA + 16, 4, &writer);
+	memcpy(page + 16, "3456", 4);
+	end_of_a_job_handled();
+	assert_memory_equal(page + 8, "page____past", 12);
+	assert_memory(VA + 8, "new!");
+	lines_clean(lines, CTX, 0, ALL);
+	assert_memory_equal(page + 8, "page12__3456", 12);
+	assert_memory(VA + 8, "new!");
+	assert_memory(VA + 16, "yore");
+}
+
 /* Of many lines, the operations of a stream are on a few. */
 static void operations_visit_lines_that_they_end(void **state)
 {
@@ -497,6 +729,20 @@ static void operations_visit_lines_that_they_end(void **state)
 	assert_int_equal(counts().visited - before, 96);
 }
 
+static void operations_on_a_range_visit_no_line_after_all_were_dropped(void **state)
+{
+	u64 before;
+	u32 n;
+
+	(void)state;
+	for (n = 0; n < 1000; n++)
+		assert_false(reads(VA + n * 64ull, 4));
+	lines_drop(lines, CTX, 0, ALL);
+	before = counts().visited;
+	lines_drop(lines, CTX, VA, VA + 999 * 64);
+	assert_int_equal(counts().visited, before);
+}
+
 /* Others of the line may be stored by units at the same time. */
 static void words_of_the_bytes_are_read(void **state)
 {
@@ -515,7 +761,8 @@ static void words_of_the_bytes_are_read(void **state)
 /* All lines are used, and most of them several times. */
 static void oldest_lines_are_replaced(void **state)
 {
-	const u64 some = 64 * LINES_BYTES;
+	/* About one line of each set. */
+	const u64 some = LINES_SETS * LINES_BYTES;
 	u64 va;
 
 	(void)state;
@@ -554,19 +801,33 @@ int main(void)
 		TEST(jobs_of_other_contexts_compare_nothing),
 		TEST(invalidated_lines_are_not_stale),
 		TEST(writes_of_units_are_not_stale),
+		TEST(bytes_that_are_read_after_a_write_are_compared),
+		TEST(bytes_of_context_0_are_compared_in_each_job),
+		TEST(stale_bytes_of_an_atomic_operation_are_found),
 		TEST(first_dirty_byte_of_a_job_is_found_once),
+		TEST(last_writer_of_a_line_is_returned),
 		TEST(jobs_that_run_or_are_not_handled_have_no_dirty_byte),
 		TEST(job_that_begins_after_an_end_may_have_dirty_bytes),
 		TEST(job_that_is_switched_out_after_an_end_may_have_dirty_bytes),
+		TEST(end_before_a_reset_is_not_one_of_a_job_after_it),
 		TEST(cleaned_lines_are_not_dirty),
 		TEST(stale_bytes_are_read_as_the_caches_hold_them),
 		TEST(bytes_that_will_be_read_are_compared_before),
+		TEST(bytes_that_are_announced_only_are_not_stale),
 		TEST(stores_are_in_memory_when_they_are_cleaned),
+		TEST(bytes_that_are_held_are_hidden_once),
+		TEST(stores_are_in_memory_from_the_begin_of_a_job_to_its_end),
+		TEST(lines_beyond_the_limit_are_not_held),
 		TEST(stores_are_in_memory_while_another_job_of_the_context_runs),
 		TEST(value_before_an_announced_store_is_kept),
 		TEST(held_stores_are_written_or_lost_with_their_lines),
 		TEST(stores_to_pages_that_are_unmapped_are_lost),
+		TEST(stores_to_pages_that_are_read_only_now_are_lost),
+		TEST(stores_are_not_taken_from_a_page_that_replaces_theirs),
+		TEST(held_stores_are_not_written_to_a_page_that_replaces_theirs),
+		TEST(stores_to_a_page_and_to_its_replacement_are_separate),
 		TEST(operations_visit_lines_that_they_end),
+		TEST(operations_on_a_range_visit_no_line_after_all_were_dropped),
 		TEST(words_of_the_bytes_are_read),
 		TEST(oldest_lines_are_replaced),
 		TEST(memory_that_is_not_mapped_is_not_compared),
