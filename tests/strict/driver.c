@@ -24,6 +24,7 @@
 #define PAGES		2u	/* of the buffer */
 #define BEFORE		5u	/* value in the buffer before the host acts */
 #define AFTER		7u	/* and after it */
+#define LATER		20u	/* offset of a word of an access, not of its first one */
 
 struct fixture {
 	struct pumice_device *dev;
@@ -43,6 +44,9 @@ struct driver_error {
 	const char *access;	/* instruction, with sh0 the buffer's address and r1 the offset */
 	uint32_t offset;	/* of the access */
 	uint32_t instances;	/* of the work-group; 0: one */
+	uint32_t lane;		/* of the access */
+	bool copy;		/* the access is one of all lanes */
+	bool fresh;		/* the access has the value of memory, with the finding */
 	bool coherent;		/* the buffer is */
 	bool code;		/* the finding is of the program, not of an instruction */
 	void (*act)(struct fixture *f);
@@ -109,6 +113,12 @@ static void write_neighbour(struct fixture *f)
 	((uint32_t *)f->buffer.cpu)[1] = AFTER;
 }
 
+/* The only word that changes, at an offset of LATER. */
+static void write_later_word(struct fixture *f)
+{
+	((uint32_t *)f->buffer.cpu)[LATER / 4] = AFTER;
+}
+
 #define LOAD32	"global_load32 sig3, r7, [one], sh0 + r1\nsig_wait r2[0], sig3\n"
 #define SHARED	"shared_load sig3, sh4, sh0, 1\nsig_wait r2[0], sig3\nmov r7, [one], sh4\n"
 #define CONST	"dc_window sh0, 2\nmov idx0, [one], 0\nmov r7, [one], dc[idx0 + 0]\n"
@@ -116,6 +126,14 @@ static void write_neighbour(struct fixture *f)
 #define EARLIER(store, wait) "dc_window sh0, 2\nmov idx0, [one], 0\nmov r7, [one], dc[idx0 + 0]\n" \
 			     store "dc_window sh0, 2\nmov r7, [one], dc[idx0 + 0]\n" wait
 #define STORE32	"global_store32 sig3, [one], sh0 + r1, r9\nsig_wait r2[0], sig3\n"
+/* The value before the operation is in r7. */
+#define ATOMIC(op) "global_atomic.u32 " op ", sig3, r7, [one], sh0 + r1, r9\nsig_wait r2[0], sig3\n"
+/* Each lane loads a word, and all have that of one. */
+#define LANES	"shl.u32 r4, sid, 2\nglobal_load32 sig3, r5, [one], sh0 + r4\n" \
+		"sig_wait r2[0], sig3\nshuffle r7, r5, 5\n"
+/* The second one of four words. */
+#define LOAD128	"global_load128 sig3, r4, [one], sh0 + r9 + 16\nsig_wait r2[0], sig3\n" \
+		"mov r7, [one], r5\n"
 
 static const struct driver_error errors[] = {
 	{
@@ -144,7 +162,7 @@ static const struct driver_error errors[] = {
 			 "\"unmapped_by\":6,\"freed\":false,",
 	}, {
 		.name = "no_invalidation_of_the_mmu_before_a_copy",
-		.omitted = INPROC_OMIT_INVALIDATE, .access = SHARED,
+		.omitted = INPROC_OMIT_INVALIDATE, .access = SHARED, .copy = true,
 		.act = replace_buffer, .finding = "stale-translation",
 		.place = "\"unit\":\"usc-data\",\"access\":\"read\",\"va\":\"%A\","
 			 "\"label\":\"victim\",\"unmapped_by\":6,\"freed\":false,",
@@ -165,7 +183,7 @@ static const struct driver_error errors[] = {
 	}, {
 		.name = "invalidation_of_caches_of_cores_only",
 		.omitted = INPROC_OMIT_START_SYSTEM, .access = SHARED, .act = write_buffer,
-		.finding = "stale-read",
+		.copy = true, .finding = "stale-read",
 		.place = "\"unit\":\"usc-data\",\"access\":\"read\",\"va\":\"%A\","
 			 "\"label\":\"victim\",",
 	}, {
@@ -173,6 +191,54 @@ static const struct driver_error errors[] = {
 		.omitted = INPROC_OMIT_START, .access = CONST, .act = write_buffer,
 		.finding = "stale-read",
 		.place = "\"unit\":\"usc-data\",\"access\":\"read\",\"va\":\"%A\","
+			 "\"label\":\"victim\",",
+	}, {
+		.name = "no_invalidation_of_caches_before_a_later_constant",
+		.omitted = INPROC_OMIT_START, .offset = LATER, .act = write_later_word,
+		.access = "dc_window sh0, 8\nmov idx0, [one], 0\nmov r7, [one], dc[idx0 + 5]\n",
+		.finding = "stale-read",
+		.place = "\"unit\":\"usc-data\",\"access\":\"read\",\"va\":\"%A\","
+			 "\"label\":\"victim\",",
+	}, {
+		.name = "no_invalidation_of_caches_before_a_load_of_a_later_lane",
+		.omitted = INPROC_OMIT_START, .access = LANES, .offset = LATER, .instances = 32,
+		.lane = LATER / 4, .act = write_later_word,
+		.finding = "stale-read",
+		.place = "\"unit\":\"usc-data\",\"access\":\"read\",\"va\":\"%A\","
+			 "\"label\":\"victim\",",
+	}, {
+		.name = "no_invalidation_of_caches_before_a_load_of_several_words",
+		.omitted = INPROC_OMIT_START, .access = LOAD128, .offset = LATER,
+		.act = write_later_word,
+		.finding = "stale-read",
+		.place = "\"unit\":\"usc-data\",\"access\":\"read\",\"va\":\"%A\","
+			 "\"label\":\"victim\",",
+	}, {
+		.name = "no_invalidation_of_caches_before_a_copy_of_several_words",
+		.omitted = INPROC_OMIT_START, .offset = LATER, .act = write_later_word,
+		.access = "shared_load sig3, sh4, sh0, 6\nsig_wait r2[0], sig3\n"
+			  "mov r7, [one], sh9\n",
+		.copy = true,
+		.finding = "stale-read",
+		.place = "\"unit\":\"usc-data\",\"access\":\"read\",\"va\":\"%A\","
+			 "\"label\":\"victim\",",
+	}, {
+		.name = "no_invalidation_of_caches_before_a_copy_of_a_work_group",
+		.omitted = INPROC_OMIT_START, .offset = LATER, .act = write_later_word,
+		.access = "mov r6[0], 0\ngroup_load sig3, r6[0], sh0, 6\n"
+			  "sig_wait r2[0], sig3\nlocal_load32 r7, [one], r9 + 20\n",
+		.instances = 17, .copy = true,
+		.finding = "stale-read",
+		.place = "\"unit\":\"usc-data\",\"access\":\"read\",\"va\":\"%A\","
+			 "\"label\":\"victim\",",
+	}, {
+		/* The load is for the next job. */
+		.name = "no_invalidation_of_caches_before_an_atomic_operation",
+		.omitted = INPROC_OMIT_START, .offset = 8, .act = write_buffer, .fresh = true,
+		.access = ATOMIC("add") "global_load32 sig3, r8, [one], sh0 + r1\n"
+			  "sig_wait r2[0], sig3\n",
+		.finding = "stale-read",
+		.place = "\"unit\":\"usc-data\",\"access\":\"write\",\"va\":\"%A\","
 			 "\"label\":\"victim\",",
 	}, {
 		/* It is in the window that the device requests. */
@@ -196,6 +262,13 @@ static const struct driver_error errors[] = {
 		.name = "no_clean_of_caches_for_a_coherent_buffer",
 		.omitted = INPROC_OMIT_END, .access = STORE32, .act = write_buffer,
 		.coherent = true,
+	}, {
+		.name = "no_clean_of_caches_after_an_atomic_operation",
+		.omitted = INPROC_OMIT_END, .access = ATOMIC("and"), .offset = 4,
+		.act = write_buffer,
+		.finding = "unflushed-write",
+		.place = "\"unit\":\"usc-data\",\"access\":\"write\",\"va\":\"%A\","
+			 "\"label\":\"victim\",",
 	}, {
 		.name = "no_clean_of_caches_at_the_end",
 		.omitted = INPROC_OMIT_END, .access = STORE32, .offset = 4, .act = write_buffer,
@@ -315,7 +388,7 @@ static bool caches_hold_data(const struct fixture *f, const struct driver_error 
 	const uint32_t word = stored ? ((uint32_t *)f->buffer.cpu)[e->offset / 4] :
 				       *(uint32_t *)f->result.cpu;
 
-	if (!stored && strcmp(e->finding, "stale-read"))
+	if (e->fresh || (!stored && strcmp(e->finding, "stale-read")))
 		return true;
 	if (word == (stored ? AFTER : BEFORE))
 		return true;
@@ -361,7 +434,7 @@ static void expand(uint64_t at, const char *place, char *out)
 /* Return whether the wrong driver has the finding, or rightly none. */
 static bool wrong_is_found(const struct driver_error *e, char *finding)
 {
-	char place[TEXT_BYTES], job[128];
+	char place[TEXT_BYTES], job[128], lane[32];
 	struct fixture f;
 	bool ok;
 
@@ -380,8 +453,9 @@ static bool wrong_is_found(const struct driver_error *e, char *finding)
 	     strict_is(finding, e->finding) && strict_has(finding, place);
 	if (!e->code)
 		ok = ok && strict_has(finding, job) && strict_has(finding, ",\"source\":\"");
-	if (!e->code && strcmp(e->access, SHARED))
-		ok = ok && strict_has(finding, ",\"lane\":0,");
+	snprintf(lane, sizeof(lane), ",\"lane\":%u,", e->lane);
+	if (!e->code && !e->copy)
+		ok = ok && strict_has(finding, lane);
 	ok = ok && caches_hold_data(&f, e);
 	tear_down(&f);
 	return ok;

@@ -7,12 +7,16 @@
 #include <string.h>
 
 #include "../../../qemu-device/gpu/gpu.h"
+#include "../../../qemu-device/gpu/strict/lines.h"
+#include "../usc/enc.h"
 #include "job.h"
 
 #define OTHER	(JOB_CTX + 1)
 #define SAVE	0x20000ull	/* in context 0: the state of a job that is switched out */
 #define TRANSFER 2048u	/* the stream of the TDM, in the page of that of the CDM */
 #define TAG	0x500000007ull
+#define PAGE	4096u
+#define GROUPS	20u	/* of a job that is switched out */
 
 /* Operations on the caches of the system, of a context. */
 #define CLEAN(ctx)	(PUMICE_SLC_OP__CLEAN__MASK | \
@@ -114,6 +118,38 @@ static void end_of_a_partial_render_is_not_one_of_a_job(void **state)
 	fx_destroy(fx);
 }
 
+/* Jobs whose streams are not valid: they begin, and end with a fault. */
+static void ends_of_geometry_and_ray_jobs_are_handled(void **state)
+{
+	static const struct {
+		u32 stream, ctx, tag, ctrl, event, status;
+		const char *words;
+	} rows[] = {
+		{ PUMICE_VDM_STREAM_BASE, PUMICE_VDM_MMU_CTX, PUMICE_VDM_TAG, PUMICE_VDM_CTRL,
+		  PUMICE_IC_PENDING__VDM_FAULT__MASK, PUMICE_VDM_STATUS,
+		  "\"master\":\"vdm\",\"job_context\":7,\"job\":5," },
+		{ PUMICE_RDM_STREAM_BASE, PUMICE_RDM_MMU_CTX, PUMICE_RDM_TAG, PUMICE_RDM_CTRL,
+		  PUMICE_IC_PENDING__RDM_FAULT__MASK, PUMICE_RDM_STATUS,
+		  "\"master\":\"rdm\",\"job_context\":7,\"job\":5," },
+	};
+	u32 n;
+
+	(void)state;
+	for (n = 0; n < 2; n++) {
+		struct fixture *fx = create();
+
+		store(fx);
+		fx_fw_write64(fx, rows[n].stream, JOB_DATA);
+		fx_fw_write(fx, rows[n].ctx, JOB_CTX);
+		fx_fw_write64(fx, rows[n].tag, TAG);
+		fx_fw_write(fx, rows[n].ctrl, PUMICE_VDM_CTRL__START__MASK);
+		fx_fw_wait(fx, rows[n].event);
+		fx_fw_read(fx, rows[n].status);
+		assert_unflushed(fx, rows[n].words);
+		fx_destroy(fx);
+	}
+}
+
 /* ------------------------------------------------------------------- data */
 
 #define OLD	0x77u
@@ -128,13 +164,19 @@ static struct fixture *create_old(void)
 	return fx;
 }
 
-/* Assert whether the CPU sees the words that the instances have stored, or the former ones. */
-static void assert_seen(bool seen)
+/* Assert which of the words that the instances have stored the CPU sees, or the former ones. */
+static void assert_seen_from(u32 first, u32 end)
 {
 	u32 n;
 
 	for (n = 0; n < stores.group; n++)
-		assert_int_equal(data[n], seen ? job_number(n) : OLD);
+		assert_int_equal(data[n], n >= first && n < end ? job_number(n) : OLD);
+}
+
+/* Assert whether the CPU sees all of them. */
+static void assert_seen(bool seen)
+{
+	assert_seen_from(0, seen ? stores.group : 0);
 }
 
 static void stores_are_seen_after_a_clean(void **state)
@@ -173,6 +215,88 @@ static void stores_are_lost_by_an_invalidation_alone(void **state)
 	fx_fw_write(fx, PUMICE_SLC_OP, CLEAN_JOB);
 	assert_seen(false);
 	fx_destroy(fx);
+}
+
+/* Apply an operation of the firmware to the second line of the stores. */
+static void operate_on_the_second_line(struct fixture *fx, u32 kinds)
+{
+	fx_fw_write64(fx, PUMICE_SLC_START, JOB_DATA + LINES_BYTES);
+	fx_fw_write64(fx, PUMICE_SLC_END, JOB_DATA + LINES_BYTES + 3);
+	fx_fw_write(fx, PUMICE_SLC_OP, (CLEAN_JOB ^ PUMICE_SLC_OP__CLEAN__MASK) | kinds |
+				       PUMICE_SLC_OP__RANGE__MASK);
+}
+
+static void operations_on_a_range_are_of_its_lines(void **state)
+{
+	static const u32 kinds[] = {
+		PUMICE_SLC_OP__CLEAN__MASK,
+		PUMICE_SLC_OP__CLEAN__MASK | PUMICE_SLC_OP__INVALIDATE__MASK,
+		PUMICE_SLC_OP__INVALIDATE__MASK,
+	};
+	const u32 line = LINES_BYTES / 4;
+	u32 n;
+
+	(void)state;
+	for (n = 0; n < 3; n++) {
+		struct fixture *fx = create_old();
+
+		store(fx);
+		operate_on_the_second_line(fx, kinds[n]);
+		assert_seen_from(line, n == 2 ? line : 2 * line);
+		fx_fw_write(fx, PUMICE_SLC_OP, CLEAN_JOB);
+		assert_seen_from(0, n == 2 ? line : 2 * line);
+		fx_destroy(fx);
+	}
+}
+
+/* Run the job with an instruction at the end of its program. */
+static void store_and_execute(struct fixture *fx, const struct pumice_usc_insn *last)
+{
+	const struct pumice_cdm_state state = job_state(stores.group);
+	const struct pumice_cdm_launch launch = { .groups_x = 1, .groups_y = 1, .groups_z = 1 };
+	u32 *at = job_stream(fx);
+
+	job_write_programs_with(fx, stores.program, last);
+	pumice_cdm_state_pack(at, &state);
+	at += PUMICE_CDM_STATE_WORDS;
+	pumice_cdm_launch_pack(at, &launch);
+	pumice_cdm_halt_pack(at + PUMICE_CDM_LAUNCH_WORDS, &(struct pumice_cdm_halt){ 0 });
+	job_control(fx, PUMICE_CDM_CTRL__START__MASK);
+	assert_int_equal(fx_fw_wait(fx, JOB_EVENTS), PUMICE_IC_PENDING__CDM_DONE__MASK);
+}
+
+/* Store a word of another context with the same tables, and end its job. */
+static void store_of_another(struct fixture *fx, u32 word)
+{
+	static const struct lines_writer writer = { .unit = PUMICE_UNIT_USC_DATA };
+	struct lines *lines = fx->gpu->strict.lines;
+
+	fx_fw_write64(fx, PUMICE_MMU_CTX(OTHER), testmem_ctx_reg(fx->tm, JOB_CTX));
+	lines_expect(lines, OTHER, JOB_DATA + 4 * word, 4, true);
+	lines_write(lines, OTHER, JOB_DATA + 4 * word, 4, &writer);
+	data[word]++;
+	lines_job_end(lines, OTHER, PUMICE_UNIT_PTLA, 0, 0, true);
+	assert_int_equal(data[word], 0);
+}
+
+static void fences_of_programs_are_on_stores_of_their_context(void **state)
+{
+	static const enum pumice_usc_scope scopes[] = {
+		PUMICE_USC_SCOPE_DEVICE, PUMICE_USC_SCOPE_SYSTEM,
+	};
+	u32 n;
+
+	(void)state;
+	for (n = 0; n < 2; n++) {
+		const struct pumice_usc_insn fence = INSN(MEM_FENCE, .func = (u8)scopes[n]);
+		struct fixture *fx = create_old();
+
+		store_of_another(fx, 1024);
+		store_and_execute(fx, &fence);
+		assert_seen(n);
+		assert_int_equal(data[1024], 0);
+		fx_destroy(fx);
+	}
 }
 
 /* They are written by the tables with which they were stored. */
@@ -283,6 +407,37 @@ static void stores_are_seen_while_another_job_of_the_context_runs(void **state)
 		assert_seen(!n);
 		fx_destroy(fx);
 	}
+}
+
+static void stores_are_not_seen_after_all_jobs_of_the_context_have_ended(void **state)
+{
+	struct fixture *fx = create_old();
+
+	(void)state;
+	fx_fw_write64(fx, PUMICE_MMU_CTX(JOB_CTX), testmem_ctx_reg(fx->tm, JOB_CTX));
+	transfer(fx);
+	store(fx);
+	assert_seen(false);
+	fx_destroy(fx);
+}
+
+/* Another page is mapped at the address that the entry of a table has on the bus. */
+static void entries_of_tables_are_not_data_of_the_context(void **state)
+{
+	struct fixture *fx = create_old();
+	const u64 bus = testmem_bus(fx->tm, testmem_pt_entry(fx->tm, JOB_CTX, JOB_STREAM));
+	u8 *page = testmem_map(fx->tm, JOB_CTX, bus & ~(u64)(PAGE - 1), PAGE,
+			       PUMICE_PAGE_SIZE_4K, 0);
+	u32 n;
+
+	(void)state;
+	for (n = 0; n < 2; n++) {
+		memset(page, (int)n, PAGE);
+		fx_fw_write(fx, PUMICE_MMU_INVAL, PUMICE_MMU_INVAL_ALL);
+		store(fx);
+	}
+	assert_int_equal(strict_count(&fx->gpu->strict), 0);
+	fx_destroy(fx);
 }
 
 /* Assert that work-groups of a data master, which store a word now, are of a job with this tag. */
@@ -441,21 +596,37 @@ static void reset_drops_the_bytes(void **state)
 	fx_destroy(fx);
 }
 
-/* Start work-groups, of which one runs at a time. USCs stop until the clock advances. */
-static void start_slow_groups(struct fixture *fx)
+/* Write the commands of a launch of as many groups as data have, and return the next word. */
+static u32 *write_indirect(u32 *at)
+{
+	const struct pumice_cdm_launch_indirect launch = { .addr = JOB_DATA, .base_x = 40 };
+
+	pumice_cdm_fence_pack(at++, &(struct pumice_cdm_fence){ 0 });
+	pumice_cdm_launch_indirect_pack(at, &launch);
+	return at + PUMICE_CDM_LAUNCH_INDIRECT_WORDS;
+}
+
+/*
+ * Start GROUPS work-groups, of which one runs at a time. USCs stop until the clock advances.
+ * indirect: a second launch follows, with counts that the first group stores.
+ */
+static void start_slow_groups(struct fixture *fx, bool indirect)
 {
 	struct pumice_cdm_state state = job_state(stores.group);
 	u32 *at = job_stream(fx);
 
-	testmem_map(fx->tm, 0, SAVE, 4096, PUMICE_PAGE_SIZE_4K, TESTMEM_NX);
+	testmem_map(fx->tm, 0, SAVE, PAGE, PUMICE_PAGE_SIZE_4K, TESTMEM_NX);
 	fx_fw_write64(fx, PUMICE_CDM_SAVE_BASE, SAVE);
 	job_write_programs(fx, stores.program);
 	state.local_bytes = 65536;
 	pumice_cdm_state_pack(at, &state);
 	at += PUMICE_CDM_STATE_WORDS;
-	pumice_cdm_launch_pack(at, &(struct pumice_cdm_launch){ .groups_x = 20, .groups_y = 1,
+	pumice_cdm_launch_pack(at, &(struct pumice_cdm_launch){ .groups_x = GROUPS, .groups_y = 1,
 								.groups_z = 1 });
-	pumice_cdm_halt_pack(at + PUMICE_CDM_LAUNCH_WORDS, &(struct pumice_cdm_halt){ 0 });
+	at += PUMICE_CDM_LAUNCH_WORDS;
+	if (indirect)
+		at = write_indirect(at);
+	pumice_cdm_halt_pack(at, &(struct pumice_cdm_halt){ 0 });
 	assert_int_equal(pumice_gpu_inject(fx->gpu, "slow-memory,where=usc,us=1000"), 0);
 	job_control(fx, PUMICE_CDM_CTRL__START__MASK);
 }
@@ -465,7 +636,7 @@ static void compute_job_that_is_switched_out_has_not_ended(void **state)
 	struct fixture *fx = create();
 
 	(void)state;
-	start_slow_groups(fx);
+	start_slow_groups(fx, false);
 	/* Both ends are handled after the switch. */
 	transfer(fx);
 	fx_fw_write(fx, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__SWITCH_OUT__MASK);
@@ -479,19 +650,46 @@ static void compute_job_that_is_switched_out_has_not_ended(void **state)
 	fx_destroy(fx);
 }
 
+/* The CDM reads counts from memory, and the end of another job has hidden them. */
+static void counts_that_a_resumed_job_has_stored_are_read(void **state)
+{
+	struct fixture *fx = create();
+
+	(void)state;
+	start_slow_groups(fx, true);
+	fx_fw_write(fx, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__SWITCH_OUT__MASK);
+	fx->clock += 2000000;
+	assert_int_equal(fx_fw_wait(fx, JOB_EVENTS), PUMICE_IC_PENDING__CDM_SWITCHED__MASK);
+	assert_int_equal(pumice_gpu_inject(fx->gpu, "none"), 0);
+	assert_int_equal(data[0], job_number(0));
+	transfer(fx);
+	assert_int_equal(data[0], 0);
+	fx_fw_write(fx, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__RESUME__MASK);
+	fx->clock += 2000000;
+	assert_int_equal(fx_fw_wait(fx, JOB_EVENTS), PUMICE_IC_PENDING__CDM_DONE__MASK);
+	assert_int_equal(fx_fw_read64(fx, PUMICE_CDM_GROUPS),
+			 GROUPS + job_number(0) * job_number(1) * job_number(2));
+	fx_destroy(fx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stores_are_seen_after_a_clean),
 		cmocka_unit_test(stores_are_seen_after_an_invalidation_that_writes_lines),
 		cmocka_unit_test(stores_are_lost_by_an_invalidation_alone),
+		cmocka_unit_test(operations_on_a_range_are_of_its_lines),
+		cmocka_unit_test(fences_of_programs_are_on_stores_of_their_context),
 		cmocka_unit_test(stores_are_seen_when_the_tables_change),
 		cmocka_unit_test(stores_are_seen_when_strict_mode_ends),
 		cmocka_unit_test(copies_read_data_that_caches_hold),
 		cmocka_unit_test(streams_read_memory_where_copies_read_stale_bytes),
 		cmocka_unit_test(stores_are_seen_while_another_job_of_the_context_runs),
+		cmocka_unit_test(stores_are_not_seen_after_all_jobs_of_the_context_have_ended),
+		cmocka_unit_test(entries_of_tables_are_not_data_of_the_context),
 		cmocka_unit_test(end_of_a_render_is_one_of_its_job),
 		cmocka_unit_test(end_of_a_partial_render_is_not_one_of_a_job),
+		cmocka_unit_test(ends_of_geometry_and_ray_jobs_are_handled),
 		cmocka_unit_test(jobs_of_the_pdm_end_for_accesses_that_race),
 		cmocka_unit_test(jobs_begin_for_accesses_that_race),
 		cmocka_unit_test(end_of_a_transfer_names_no_job),
@@ -500,6 +698,7 @@ int main(void)
 		cmocka_unit_test(start_that_is_refused_begins_no_job),
 		cmocka_unit_test(reset_drops_the_bytes),
 		cmocka_unit_test(compute_job_that_is_switched_out_has_not_ended),
+		cmocka_unit_test(counts_that_a_resumed_job_has_stored_are_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
