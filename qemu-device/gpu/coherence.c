@@ -41,24 +41,26 @@ static struct strict_finding finding_of(enum pumice_finding kind, const struct l
 	};
 }
 
+/* Report an access of a unit. */
+static void report_access(struct pumice_gpu *gpu, enum pumice_finding kind, enum pumice_unit unit,
+			  u32 usc, enum pumice_access access, unsigned int ctx, u64 va)
+{
+	const struct lines_writer place = place_of(gpu, unit, usc);
+	struct strict_finding finding = finding_of(kind, &place, ctx, va);
+
+	finding.access = (u8)access;
+	strict_report(&gpu->strict, &finding);
+}
+
 void coherence_stale(void *opaque, const struct mmu_stale *use)
 {
-	struct pumice_gpu *gpu = opaque;
-	const struct lines_writer place = place_of(gpu, use->unit, use->usc);
-	struct strict_finding finding = finding_of(PUMICE_FINDING_STALE_TRANSLATION, &place,
-						   use->ctx, use->addr);
-
-	finding.access = (u8)use->access;
-	strict_report(&gpu->strict, &finding);
+	report_access(opaque, PUMICE_FINDING_STALE_TRANSLATION, use->unit, use->usc, use->access,
+		      use->ctx, use->addr);
 }
 
 static void report_stale(struct pumice_gpu *gpu, const struct mmu_request *r, u64 at)
 {
-	const struct lines_writer place = place_of(gpu, r->unit, r->usc);
-	struct strict_finding finding = finding_of(PUMICE_FINDING_STALE_READ, &place, r->ctx, at);
-
-	finding.access = (u8)r->access;
-	strict_report(&gpu->strict, &finding);
+	report_access(gpu, PUMICE_FINDING_STALE_READ, r->unit, r->usc, r->access, r->ctx, at);
 }
 
 static bool bypasses(const struct mmu_request *r, u32 client)

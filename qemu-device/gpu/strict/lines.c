@@ -163,21 +163,24 @@ static void link_out(struct lines *lines, const struct line *line, u32 which)
 	list->count--;
 }
 
+/* Add a line to a list, or remove it, if its membership changes. */
+static void set_linked(struct lines *lines, struct line *line, u32 which, bool was, bool is)
+{
+	if (is && !was)
+		link_in(lines, line, which);
+	else if (!is && was)
+		link_out(lines, line, which);
+}
+
 static void set_fresh(struct lines *lines, struct line *line, bool fresh)
 {
-	if (fresh && !line->fresh)
-		link_in(lines, line, FRESH);
-	else if (!fresh && line->fresh)
-		link_out(lines, line, FRESH);
+	set_linked(lines, line, FRESH, line->fresh, fresh);
 	line->fresh = fresh;
 }
 
 static void set_held(struct lines *lines, struct line *line, u64 bytes)
 {
-	if (bytes && !line->held)
-		link_in(lines, line, HELD);
-	else if (!bytes && line->held)
-		link_out(lines, line, HELD);
+	set_linked(lines, line, HELD, line->held, bytes);
 	line->held = bytes;
 }
 
@@ -247,13 +250,12 @@ static void show(struct lines *lines, struct line *line)
 	set_held(lines, line, 0);
 }
 
+/* Hold the dirty bytes of a fresh line, of which none is held. */
 static void hide(struct lines *lines, struct line *line)
 {
-	const u64 bytes = line->dirty & ~line->held;
-
 	set_fresh(lines, line, false);
-	if (exchange(lines, line, bytes))
-		set_held(lines, line, line->held | bytes);
+	if (exchange(lines, line, line->dirty))
+		set_held(lines, line, line->dirty);
 }
 
 static void set_clean(struct lines *lines, struct line *line)
@@ -309,21 +311,27 @@ static u64 take_bytes(u64 *va, u64 end)
 	return mask << at;
 }
 
+/* Copy 8 bytes of memory, which may be written at the same time. */
+static void copy_word(const u8 *memory, u8 *to)
+{
+	const u64 word = __atomic_load_n((const u64 *)(const void *)memory, __ATOMIC_RELAXED);
+
+	memcpy(to, &word, sizeof(word));
+}
+
 /*
  * Copy the words of memory that have some of the bytes. The CPU may write them at the same time,
  * and units others of the line, without an order.
  */
 static void copy_memory(struct lines *lines, const u8 *host, u64 bytes, u8 *data)
 {
-	u64 word;
 	u32 n;
 
-	for (n = 0; n < LINES_BYTES; n += sizeof(word)) {
+	for (n = 0; n < LINES_BYTES; n += 8) {
 		if (!(bytes >> n & 0xff))
 			continue;
 		lines->counts.copied++;
-		word = __atomic_load_n((const u64 *)(const void *)(host + n), __ATOMIC_RELAXED);
-		memcpy(data + n, &word, sizeof(word));
+		copy_word(host + n, data + n);
 	}
 }
 
@@ -353,7 +361,10 @@ static u64 compare(struct lines *lines, struct line *line, u64 bytes)
 	return differ;
 }
 
-/* Begin an access by the context of a line, in its current job. */
+/*
+ * Begin an access by the context of a line, in its current job. Jobs of all contexts access context
+ * 0, which may have had a job that has ended: its lines may still hold bytes.
+ */
 static void begin(struct lines *lines, struct line *line)
 {
 	show(lines, line);
@@ -495,18 +506,6 @@ bool lines_is_stale(struct lines *lines, unsigned int ctx, u64 va, u64 bytes, u6
 	return found;
 }
 
-/* Copy a grain, whose words may be written at the same time. */
-static void copy_grain(const u8 *memory, u8 *to)
-{
-	u64 word;
-	u32 n;
-
-	for (n = 0; n < LINES_GRAIN; n += sizeof(word)) {
-		word = __atomic_load_n((const u64 *)(const void *)(memory + n), __ATOMIC_RELAXED);
-		memcpy(to + n, &word, sizeof(word));
-	}
-}
-
 bool lines_held(struct lines *lines, unsigned int ctx, u64 va, const u8 *memory, u8 *to)
 {
 	const u64 end = va + LINES_GRAIN;
@@ -521,8 +520,8 @@ bool lines_held(struct lines *lines, unsigned int ctx, u64 va, const u8 *memory,
 		u64 left = line ? line->stale : 0;
 
 		lines->counts.visited++;
-		if (left && !found)
-			copy_grain(memory, to);
+		for (n = 0; left && !found && n < LINES_GRAIN; n += 8)
+			copy_word(memory + n, to + n);
 		found |= left != 0;
 		for (; left; left &= left - 1) {
 			n = (u32)__builtin_ctzll(left);
