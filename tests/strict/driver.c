@@ -125,6 +125,9 @@ static void write_later_word(struct fixture *f)
 /* The bytes are read before the data of a store arrive. */
 #define EARLIER(store, wait) "dc_window sh0, 2\nmov idx0, [one], 0\nmov r7, [one], dc[idx0 + 0]\n" \
 			     store "dc_window sh0, 2\nmov r7, [one], dc[idx0 + 0]\n" wait
+/* Of an access of a USC to the buffer. */
+#define PLACE(access)	"\"unit\":\"usc-data\",\"access\":\"" access "\",\"va\":\"%A\"," \
+			"\"label\":\"victim\","
 #define STORE32	"global_store32 sig3, [one], sh0 + r1, r9\nsig_wait r2[0], sig3\n"
 /* The value before the operation is in r7. */
 #define ATOMIC(op) "global_atomic.u32 " op ", sig3, r7, [one], sh0 + r1, r9\nsig_wait r2[0], sig3\n"
@@ -178,41 +181,35 @@ static const struct driver_error errors[] = {
 		.name = "no_invalidation_of_caches_at_the_start",
 		.omitted = INPROC_OMIT_START, .access = LOAD32, .offset = 8, .act = write_buffer,
 		.finding = "stale-read",
-		.place = "\"unit\":\"usc-data\",\"access\":\"read\",\"va\":\"%A\","
-			 "\"label\":\"victim\",",
+		.place = PLACE("read"),
 	}, {
 		.name = "invalidation_of_caches_of_cores_only",
 		.omitted = INPROC_OMIT_START_SYSTEM, .access = SHARED, .act = write_buffer,
 		.copy = true, .finding = "stale-read",
-		.place = "\"unit\":\"usc-data\",\"access\":\"read\",\"va\":\"%A\","
-			 "\"label\":\"victim\",",
+		.place = PLACE("read"),
 	}, {
 		.name = "no_invalidation_of_caches_before_a_constant",
 		.omitted = INPROC_OMIT_START, .access = CONST, .act = write_buffer,
 		.finding = "stale-read",
-		.place = "\"unit\":\"usc-data\",\"access\":\"read\",\"va\":\"%A\","
-			 "\"label\":\"victim\",",
+		.place = PLACE("read"),
 	}, {
 		.name = "no_invalidation_of_caches_before_a_later_constant",
 		.omitted = INPROC_OMIT_START, .offset = LATER, .act = write_later_word,
 		.access = "dc_window sh0, 8\nmov idx0, [one], 0\nmov r7, [one], dc[idx0 + 5]\n",
 		.finding = "stale-read",
-		.place = "\"unit\":\"usc-data\",\"access\":\"read\",\"va\":\"%A\","
-			 "\"label\":\"victim\",",
+		.place = PLACE("read"),
 	}, {
 		.name = "no_invalidation_of_caches_before_a_load_of_a_later_lane",
 		.omitted = INPROC_OMIT_START, .access = LANES, .offset = LATER, .instances = 32,
 		.lane = LATER / 4, .act = write_later_word,
 		.finding = "stale-read",
-		.place = "\"unit\":\"usc-data\",\"access\":\"read\",\"va\":\"%A\","
-			 "\"label\":\"victim\",",
+		.place = PLACE("read"),
 	}, {
 		.name = "no_invalidation_of_caches_before_a_load_of_several_words",
 		.omitted = INPROC_OMIT_START, .access = LOAD128, .offset = LATER,
 		.act = write_later_word,
 		.finding = "stale-read",
-		.place = "\"unit\":\"usc-data\",\"access\":\"read\",\"va\":\"%A\","
-			 "\"label\":\"victim\",",
+		.place = PLACE("read"),
 	}, {
 		.name = "no_invalidation_of_caches_before_a_copy_of_several_words",
 		.omitted = INPROC_OMIT_START, .offset = LATER, .act = write_later_word,
@@ -220,8 +217,7 @@ static const struct driver_error errors[] = {
 			  "mov r7, [one], sh9\n",
 		.copy = true,
 		.finding = "stale-read",
-		.place = "\"unit\":\"usc-data\",\"access\":\"read\",\"va\":\"%A\","
-			 "\"label\":\"victim\",",
+		.place = PLACE("read"),
 	}, {
 		.name = "no_invalidation_of_caches_before_a_copy_of_a_work_group",
 		.omitted = INPROC_OMIT_START, .offset = LATER, .act = write_later_word,
@@ -229,8 +225,7 @@ static const struct driver_error errors[] = {
 			  "sig_wait r2[0], sig3\nlocal_load32 r7, [one], r9 + 20\n",
 		.instances = 17, .copy = true,
 		.finding = "stale-read",
-		.place = "\"unit\":\"usc-data\",\"access\":\"read\",\"va\":\"%A\","
-			 "\"label\":\"victim\",",
+		.place = PLACE("read"),
 	}, {
 		/* The load is for the next job. */
 		.name = "no_invalidation_of_caches_before_an_atomic_operation",
@@ -238,8 +233,7 @@ static const struct driver_error errors[] = {
 		.access = ATOMIC("add") "global_load32 sig3, r8, [one], sh0 + r1\n"
 			  "sig_wait r2[0], sig3\n",
 		.finding = "stale-read",
-		.place = "\"unit\":\"usc-data\",\"access\":\"write\",\"va\":\"%A\","
-			 "\"label\":\"victim\",",
+		.place = PLACE("write"),
 	}, {
 		/* It is in the window that the device requests. */
 		.name = "no_invalidation_of_caches_for_the_word_after_a_constant",
@@ -267,14 +261,12 @@ static const struct driver_error errors[] = {
 		.omitted = INPROC_OMIT_END, .access = ATOMIC("and"), .offset = 4,
 		.act = write_buffer,
 		.finding = "unflushed-write",
-		.place = "\"unit\":\"usc-data\",\"access\":\"write\",\"va\":\"%A\","
-			 "\"label\":\"victim\",",
+		.place = PLACE("write"),
 	}, {
 		.name = "no_clean_of_caches_at_the_end",
 		.omitted = INPROC_OMIT_END, .access = STORE32, .offset = 4, .act = write_buffer,
 		.finding = "unflushed-write",
-		.place = "\"unit\":\"usc-data\",\"access\":\"write\",\"va\":\"%A\","
-			 "\"label\":\"victim\",",
+		.place = PLACE("write"),
 	},
 };
 

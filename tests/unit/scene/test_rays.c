@@ -611,34 +611,38 @@ static const char *const devices[] = {
 };
 #define DEVICES	(sizeof(devices) / sizeof(devices[0]))
 
-static void fragment_programs_trace_a_ray_for_each_covered_pixel(void **state)
+/* Render a frame of rays to the scattered triangles on each device, and check it. */
+static void trace_scattered(uint32_t tile_size, int (*render)(struct rays_fixture *p),
+			    void (*check)(struct rays_fixture *p))
 {
 	uint32_t d;
 
-	(void)state;
 	for (d = 0; d < DEVICES; d++) {
-		struct rays_fixture *p = open_fixture(devices[d], PUMICE_TILE_SIZE_32X32, waits);
+		struct rays_fixture *p = open_fixture(devices[d], tile_size, waits);
 
 		build_scattered(p);
-		fx_check(&p->fx, "frame", render_fragments(p));
-		check_fragments(p);
+		fx_check(&p->fx, "frame", render(p));
+		check(p);
 		close_fixture(p);
 	}
 }
 
+static void fragment_programs_trace_a_ray_for_each_covered_pixel(void **state)
+{
+	(void)state;
+	trace_scattered(PUMICE_TILE_SIZE_32X32, render_fragments, check_fragments);
+}
+
 static void background_programs_trace_a_ray_for_each_pixel(void **state)
 {
-	uint32_t d;
-
 	(void)state;
-	for (d = 0; d < DEVICES; d++) {
-		struct rays_fixture *p = open_fixture(devices[d], PUMICE_TILE_SIZE_32X16, waits);
+	trace_scattered(PUMICE_TILE_SIZE_32X16, render_background, check_background);
+}
 
-		build_scattered(p);
-		fx_check(&p->fx, "frame", render_background(p));
-		check_background(p);
-		close_fixture(p);
-	}
+static void tile_programs_trace_a_ray_for_each_tile(void **state)
+{
+	(void)state;
+	trace_scattered(PUMICE_TILE_SIZE_16X16, render_tiles, check_tiles);
 }
 
 /* Deferred vertices trace rays twice: for the position, and for the varyings. */
@@ -657,21 +661,6 @@ static void vertex_programs_trace_a_ray_for_each_vertex(void **state)
 			assert_true(p->traced >= (deferred + 1) * POINTS);
 			assert_true(deferred || p->traced == POINTS);
 		}
-		close_fixture(p);
-	}
-}
-
-static void tile_programs_trace_a_ray_for_each_tile(void **state)
-{
-	uint32_t d;
-
-	(void)state;
-	for (d = 0; d < DEVICES; d++) {
-		struct rays_fixture *p = open_fixture(devices[d], PUMICE_TILE_SIZE_16X16, waits);
-
-		build_scattered(p);
-		fx_check(&p->fx, "frame", render_tiles(p));
-		check_tiles(p);
 		close_fixture(p);
 	}
 }
