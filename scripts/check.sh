@@ -224,12 +224,13 @@ check_space() {
 print_times() {
 	local kept=$PUMICE_CACHE/check-times
 
+	times+=("$SECONDS s: all parts")
 	echo "== time"
-	printf '%s\n' "${times[@]}" "$SECONDS s: all parts"
+	printf '%s\n' "${times[@]}"
 	{
 		tail -200 "$kept" 2>/dev/null || true
 		printf '%s %s\n' "$(date -u +%FT%TZ)" "$(git -C "$top" rev-parse --short HEAD 2>/dev/null)"
-		printf '  %s\n' "${times[@]}" "$SECONDS s: all parts"
+		printf '  %s\n' "${times[@]}"
 	} >"$kept.$$" && mv "$kept.$$" "$kept"
 }
 

@@ -194,7 +194,7 @@ def selected(runs, wanted):
         run.cases = chosen
         for test, cases in run.may_fail.items():
             run.may_fail[test] = {case: text for case, text in cases.items()
-                                 if not chosen.get(test) or case in chosen[test]}
+                                  if not chosen.get(test) or case in chosen[test]}
         run.kunit = False
     return [run for run in runs if run.tests]
 

@@ -201,10 +201,10 @@ class Fidelity(unittest.TestCase):
     def test_names_follow_the_file_that_has_them(self):
         for name, row in self.rows:
             for path, names in names_after_a_file(row[2]):
-                source = TOP / path
-                words = set(re.findall(r"\w+", source.read_text(encoding="utf-8"))) \
-                    if source.is_file() else set()
-                for literal in names if source.is_file() else []:
+                if not (TOP / path).is_file():
+                    continue
+                words = set(re.findall(r"\w+", (TOP / path).read_text(encoding="utf-8")))
+                for literal in names:
                     with self.subTest(table=name, requirement=row[1], name=literal):
                         self.assertEqual(set(re.findall(r"\w+", literal)) - words, set())
 
