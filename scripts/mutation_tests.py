@@ -48,21 +48,22 @@ UNKNOWN = "?"
 FILTER = "tests/mutations/case_filter.c"
 DIED = 125
 
-KUNIT_JOB = """\
-modprobe pumice
-cat /sys/kernel/debug/kunit/{program}/results >/host/test.tap
-"""
-GUEST_JOB = """\
-modprobe pumice job_timeout_ms=30000 || exit 1
-timeout -s KILL {seconds} {program} {case} >/host/test.tap 2>&1
-echo $? >/host/test.status
-"""
-IGT_JOB = """\
-modprobe pumice || exit 1
-timeout -s KILL {seconds} {folder}/{program} --run-subtest {case} >/tmp/test.tap 2>&1
-echo $? >/tmp/test.status
-cp /tmp/test.tap /tmp/test.status /host
-"""
+# Begin of a guest's job, and the lines for each of its tests, which have numbers from 0.
+BEGIN = {
+    "kunit": "modprobe kunit filter_glob={only}\nmodprobe pumice\n",
+    "guest": "modprobe pumice job_timeout_ms=30000 || exit 1\n",
+    "igt": "modprobe pumice || exit 1\n",
+}
+LINES = {
+    "kunit": "cat /sys/kernel/debug/kunit/{program}/results >/host/{number}.tap\n",
+    "guest": "timeout -s KILL {seconds} {program} {case} >/host/{number}.tap 2>&1\n"
+             "echo $? >/host/{number}.status\n",
+    "igt": "timeout -s KILL {seconds} {folder}/{program} --run-subtest {case} >/tmp/{number}.tap 2>&1\n"
+           "echo $? >/tmp/{number}.status\n"
+           "cp /tmp/{number}.tap /tmp/{number}.status /host\n",
+}
+# Tests that one guest runs without a mutation, and what each adds to its time limit, in seconds.
+TOGETHER, MORE_SECONDS = 25, 20
 
 
 class Failure(Exception):
@@ -221,25 +222,51 @@ class Guest:
         self.builder.command("scripts/make-image.py", "base", self.image, "--kernel", kernel,
                              "--module", product, "--firmware", self.firmware)
 
-    def run(self, mutation):
-        """Boot a guest with one test."""
-        kind = mutation.kind
-        text = {"kunit": KUNIT_JOB, "guest": GUEST_JOB, "igt": IGT_JOB}[kind]
+    def boot(self, mutations):
+        """Run the tests of mutations of one kind in a guest; return (status, output)."""
+        kind, first = mutations[0].kind, mutations[0]
+        only = f"{first.program}.{first.case}" if len(mutations) == 1 and first.case != UNKNOWN else "*"
+        seconds = GUEST_SECONDS + MORE_SECONDS * (len(mutations) - 1)
         job = self.image.with_suffix(".job")
-        job.write_text(text.format(program=mutation.program, case=mutation.case, folder=igt.FOLDER,
-                                   seconds=PROGRAM_SECONDS))
+        job.write_text(BEGIN[kind].format(only=only) + "".join(
+            LINES[kind].format(number=number, program=m.program, case=m.case, folder=igt.FOLDER,
+                               seconds=PROGRAM_SECONDS) for number, m in enumerate(mutations)))
         images = [self.image, self.programs / "programs.cpio"]
         images += [self.programs / "igt.cpio"] if kind == "igt" else []
         command = ["scripts/run-guest.py", GUEST, "--kernel", self.builder.build / "kernel/fast",
-                   "--job", job, "--timeout", GUEST_SECONDS, "--qemu", self.qemu]
+                   "--job", job, "--timeout", seconds, "--qemu", self.qemu]
         for image in images:
             command += ["--image", image]
-        command += self.special(mutation)
-        status, output = call(command, GUEST_SECONDS + 60, cwd=self.builder.tree,
-                              env=self.builder.environment)
+        command += self.special(first)
+        return call(command, seconds + 60, cwd=self.builder.tree, env=self.builder.environment)
+
+    def read(self, mutation, number, status, output):
+        """Return the result of a test by its number in the guest that boot() has run."""
         out = self.builder.tree / "out"
         return self.evaluate(mutation, status, output, out / "guest" / GUEST,
-                          out / f"logs/{GUEST}-console.log")
+                             out / f"logs/{GUEST}-console.log", number)
+
+    def run(self, mutation):
+        """Boot a guest with one test."""
+        return self.read(mutation, 0, *self.boot([mutation]))
+
+    def passed_together(self, mutations):
+        """Return the tests, of one kind and with the same device, that pass one after the other in a
+        guest. Others may still pass alone."""
+        self.build(mutations[0])
+        tests = list({m.test: m for m in mutations}.values())
+        passed = set()
+        for begin in range(0, len(tests), TOGETHER):
+            group = tests[begin:begin + TOGETHER]
+            result = self.boot(group)
+            for number, m in enumerate(group):
+                try:
+                    cases, _ = self.read(m, number, *result)
+                except Failure:
+                    continue
+                if cases.get(m.case):
+                    passed.add(m.test)
+        return passed
 
     @staticmethod
     def special(mutation):
@@ -258,9 +285,9 @@ class Guest:
         return next((line for log in logs for line in kernel_faults.in_log(log)), None)
 
     @classmethod
-    def evaluate(cls, mutation, status, output, share, console):
+    def evaluate(cls, mutation, status, output, share, console, number=0):
         """Read a result file of the guest."""
-        tap, ended = share / "test.tap", share / "test.status"
+        tap, ended = share / f"{number}.tap", share / f"{number}.status"
         text = tap.read_text(errors="replace") if tap.exists() else ""
         code = int(ended.read_text()) if ended.exists() and ended.read_text().strip() else None
         fault = cls.kernel_fault(share, console) if status == DIED else None

@@ -217,6 +217,23 @@ class Run:
         """Return ({case: good}, reason of an abnormal end) of its test in the unmodified tree."""
         return self.runners[mutation.kind].run(mutation)
 
+    def together(self, mutations):
+        """Run the tests of guests without a mutation, many in each guest, since a boot takes longer than
+        most of them. sound() runs those alone that did not pass."""
+        groups = {}
+        for m in mutations:
+            runner = self.runners[m.kind]
+            if hasattr(runner, "passed_together") and m.case != UNKNOWN:
+                groups.setdefault((m.kind, *runner.special(m)), []).append(m)
+        for group in groups.values():
+            if len({m.test for m in group}) == 1:
+                continue
+            try:
+                for test in self.runners[group[0].kind].passed_together(group):
+                    self.baseline[test] = None
+            except Failure as failure:
+                print(f"note: tests of kind {group[0].kind} run alone: {failure}", flush=True)
+
     def sound(self, mutation):
         """Return None if its test passes without it, else the reason; cached for each test."""
         if mutation.test not in self.baseline:
@@ -325,6 +342,7 @@ def run_all(mutations, chosen):
     table = Table(results.OUT, mutations)
     tree.sync()
     run = Run(tree, runners(tree.folder, BUILD))
+    run.together(chosen)
     for mutation in chosen:
         start = time.monotonic()
         outcome, why = run.one(mutation)

@@ -2,6 +2,7 @@
 """The list of mutations can be applied, and what the harness says of them is true."""
 
 import pathlib
+import shutil
 import sys
 import tempfile
 import unittest
@@ -226,6 +227,72 @@ class Outcomes(unittest.TestCase):
         self.assertEqual(self.outcome(({}, ""), ({"other": True}, "")), "no baseline")
 
 
+class FakeGuest(mutation_tests.Guest):
+    """A runner of guests that notes their tests instead of booting; some tests fail in them."""
+
+    def __init__(self, folder, failing=(), status=0):
+        super().__init__(mutation_tests.Builder(folder), folder)
+        self.failing, self.status, self.guests, self.built = failing, status, [], 0
+
+    def build(self, _mutation):
+        self.built += 1
+
+    def boot(self, mutations_of_guest):
+        self.guests.append([m.test for m in mutations_of_guest])
+        share = self.builder.tree / "out/guest/mutation"
+        shutil.rmtree(share, ignore_errors=True)
+        share.mkdir(parents=True)
+        for number, m in enumerate(mutations_of_guest):
+            word = "not ok" if m.test in self.failing else "ok"
+            (share / f"{number}.tap").write_text(f"1..1\n{word} 1 - {m.case}\n", encoding="utf-8")
+            (share / f"{number}.status").write_text("0", encoding="utf-8")
+        return self.status, "error: it"
+
+
+class Together(unittest.TestCase):
+    """Tests of guests without a mutation: many in each guest."""
+
+    def run_all(self, tests, **more):
+        """Return the guests and the verdicts on the tests without a mutation."""
+        with tempfile.TemporaryDirectory() as folder:
+            guest = FakeGuest(pathlib.Path(folder), **more)
+            run = mutations.Run(FakeTree(), dict.fromkeys(("unit", "kunit", "guest", "igt"), guest))
+            rows = [mutations.Mutation({**ROW, "name": str(number), "test": test}, "list")
+                    for number, test in enumerate(tests)]
+            run.together(rows)
+            together = list(guest.guests)
+            return together, [run.sound(row) for row in rows], guest.guests[len(together):]
+
+    def test_tests_of_a_kind_share_guests(self):
+        tests = [f"guest/t{number}/rule" for number in range(mutation_tests.TOGETHER + 1)]
+        together, verdicts, alone = self.run_all([*tests, "kunit/s/rule", tests[0], "kunit/r/rule"])
+        self.assertEqual(together, [tests[:-1], tests[-1:], ["kunit/s/rule", "kunit/r/rule"]])
+        self.assertEqual((set(verdicts), alone), ({None}, []))
+
+    def test_tests_of_another_device_have_guests_of_their_own(self):
+        tests = ["igt/pumice_fence/rule", "igt/pumice_gem/rule", "igt/pumice_faults/rule",
+                 "igt/pumice_faults/else"]
+        together, _, _ = self.run_all(tests)
+        self.assertEqual(together, [tests[:2], tests[2:]])
+
+    def test_test_that_fails_after_others_runs_alone(self):
+        bad = "guest/b/rule"
+        _, verdicts, alone = self.run_all(["guest/a/rule", bad], failing=[bad])
+        self.assertEqual(alone, [[bad]])
+        self.assertIsNone(verdicts[0])
+        self.assertIn("it fails", verdicts[1])
+
+    def test_nothing_passed_in_a_guest_that_failed(self):
+        tests = ["guest/a/rule", "guest/b/rule"]
+        _, verdicts, alone = self.run_all(tests, status=125)
+        self.assertEqual(alone, [tests[:1], tests[1:]])
+        self.assertNotIn(None, verdicts)
+
+    def test_a_single_test_runs_alone(self):
+        together, _, alone = self.run_all(["guest/a/rule", "kunit/s/rule"])
+        self.assertEqual((together, alone), ([], [["guest/a/rule"], ["kunit/s/rule"]]))
+
+
 class Trees(unittest.TestCase):
     """The copy that is built."""
 
@@ -291,12 +358,12 @@ class Guests(unittest.TestCase):
                                               share / "console")
 
     def test_case_that_fails_is_seen(self):
-        cases, why = self.evaluate(0, {"test.tap": "1..1\nnot ok 1 - rule\n", "test.status": "1"})
+        cases, why = self.evaluate(0, {"0.tap": "1..1\nnot ok 1 - rule\n", "0.status": "1"})
         self.assertEqual((cases, why), ({"rule": False}, ""))
 
     def test_fault_of_the_kernel_is_reported(self):
         for console, dmesg in (("kernel BUG at x.c:1\n", ""), ("", "Oops: 0002\n")):
-            cases, why = self.evaluate(125, {"test.tap": "1..1\nok 1 - rule\n", "job.log": "",
+            cases, why = self.evaluate(125, {"0.tap": "1..1\nok 1 - rule\n", "job.log": "",
                                           "dmesg": dmesg}, console=console)
             self.assertEqual(cases, {})
             self.assertIn(console.strip() or dmesg.strip(), why)
@@ -311,19 +378,19 @@ class Guests(unittest.TestCase):
 
     def test_guest_that_does_not_end_is_inconclusive(self):
         with self.assertRaises(mutation_tests.Failure):
-            self.evaluate(124, {"test.tap": "1..1\nnot ok 1 - rule\n"})
+            self.evaluate(124, {"0.tap": "1..1\nnot ok 1 - rule\n"})
 
     def test_case_that_did_not_run_is_inconclusive(self):
         with self.assertRaises(mutation_tests.Failure):
-            self.evaluate(0, {"test.tap": "1..0\n", "test.status": "1"})
+            self.evaluate(0, {"0.tap": "1..0\n", "0.status": "1"})
 
     def test_skipped_subtest_is_inconclusive(self):
         with self.assertRaises(mutation_tests.Failure):
-            self.evaluate(0, {"test.status": "77"}, "igt/p/rule")
+            self.evaluate(0, {"0.status": "77"}, "igt/p/rule")
 
     def test_subtest_that_fails_or_crashes_is_seen(self):
         for status in ("98", "112", "139"):
-            cases, why = self.evaluate(0, {"test.status": status}, "igt/p/rule")
+            cases, why = self.evaluate(0, {"0.status": status}, "igt/p/rule")
             self.assertEqual((cases, why), ({"rule": False}, ""))
 
     def test_subtest_fails_at_a_reset_that_it_does_not_announce(self):
@@ -332,14 +399,14 @@ class Guests(unittest.TestCase):
         for announced, good in (("", False), (f"{mark}resetting the GPU: firmware failed\n", True),
                                 (f"{mark}(resetting the GPU: |)does not reply\n", False)):
             with self.subTest(announced=announced):
-                cases, _ = self.evaluate(0, {"test.status": "0", "dmesg": announced + reset},
+                cases, _ = self.evaluate(0, {"0.status": "0", "dmesg": announced + reset},
                                       "igt/p/rule")
                 self.assertEqual(cases, {"rule": good})
 
     def test_subtest_at_the_limit_of_the_harness_is_inconclusive(self):
         for status in ("124", "137", "79", "127"):
             with self.subTest(status=status), self.assertRaises(mutation_tests.Failure):
-                self.evaluate(0, {"test.status": status}, "igt/p/rule")
+                self.evaluate(0, {"0.status": status}, "igt/p/rule")
 
     def test_faults_on_request_have_their_device_and_clock(self):
         options = [mutation_tests.Guest.special(mutations.Mutation({**ROW, "test": test}, "list"))
