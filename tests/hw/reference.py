@@ -34,12 +34,12 @@ class Field:
         if number(node.get("count"), 1) > 1:
             self.member += f"[{index}]"
 
-    def assign(self, structure, raw):
-        """Return a C statement that sets the member to raw bits."""
+    def assign(self, structure, value):
+        """Return a C statement that sets the member to a C expression of unpacked(raw)."""
         if self.kind == "float":
-            return f"{structure}.{self.member} = pumice_f32_from_bits(0x{raw:x}U);"
+            return f"{structure}.{self.member} = pumice_f32_from_bits((u32){value});"
         tail = ".u" if self.kind == "number" else ""
-        return f"{structure}.{self.member}{tail} = {self.unpacked(raw)};"
+        return f"{structure}.{self.member}{tail} = {value};"
 
     def value(self, structure):
         """Return a C expression of the member as an integer."""

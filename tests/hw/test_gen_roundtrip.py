@@ -14,7 +14,8 @@ from contract import (CLIENTS, FORMATS, HW, PATHS, REGISTERS, SEED, UNITS, Contr
                       decoder_sources, program, run_generator)
 import reference
 
-ROUNDS = 40
+# Random values of each structure and of each instruction.
+ROUNDS, INSTRUCTION_ROUNDS = 40, 20
 
 
 class RoundTrip(ContractCase):
@@ -32,7 +33,8 @@ class RoundTrip(ContractCase):
                 self.assertEqual(run_generator(hw, self.out).stderr, "")
                 enums = self.enums(hw)
                 structs = reference.read_structs(os.path.join(hw, "formats.xml"))
-                bodies = [struct_case(s, enums, rng) for s in structs for _ in range(ROUNDS)]
+                bodies = [struct_case(s, [s.random_raw(rng, enums) for _ in range(ROUNDS)])
+                          for s in structs]
                 self.run_c(program(bodies))
 
     def test_defaults_are_those_of_the_xml(self):
@@ -85,8 +87,8 @@ class RoundTrip(ContractCase):
                 bodies = []
                 for item in reference.read_structs(os.path.join(hw, "formats.xml")):
                     value = item.join(item.random_raw(rng, enums))
-                    bodies += [unpack_case(item, value | 1 << bit, "RESERVED")
-                               for bit in item.reserved]
+                    if item.reserved:
+                        bodies.append(reserved_case(item, value))
                 self.run_c(program(bodies))
 
     def test_wrong_constant_and_unknown_enum_value_are_reported(self):
@@ -138,9 +140,10 @@ class RoundTrip(ContractCase):
         for isa in reference.read_isas(os.path.join(HW, "isa.xml")):
             layouts = {n.get("name"): reference.Struct(n, number_of_words(isa), n.get("name"))
                        for n in isa.findall("layout")}
-            for op in isa.findall("op"):
-                for _ in range(4):
-                    bodies.append(insn_case(isa.get("name"), op, layouts[op.get("layout")], rng))
+            for name, layout in layouts.items():
+                ops = [op for op in isa.findall("op") if op.get("layout") == name]
+                if ops:
+                    bodies.append(insn_case(isa.get("name"), ops, layout, rng))
         self.run_c('#include "pumice_isa.h"\n' + program(bodies), decoder_sources(self.out))
 
 
@@ -149,30 +152,46 @@ def number_of_words(isa):
     return reference.number(isa.get("word_bits")) // 32
 
 
-def member_lines(item, raws):
-    """Return the statements that set, and that check, the unpacked members."""
-    live = [(f, raw) for f, raw in zip(item.fields, raws) if f.const is None]
-    sets = [f.assign("in", raw) for f, raw in live]
-    checks = [f"CHECK({f.value('out')} == {f.value('in')});"
-              f"CHECK((u64){f.value('out')} == (u64){f.unpacked(raw)});" for f, raw in live]
-    return "\n".join(sets), "\n".join(checks)
+def live_fields(item):
+    """Return [(number, field)] of the fields that are members."""
+    return [(i, f) for i, f in enumerate(item.fields) if f.const is None]
 
 
-def struct_case(item, enums, rng):
-    """Pack gives the reference's words, and unpacking those gives the values back."""
-    raws = item.random_raw(rng, enums)
-    sets, checks = member_lines(item, raws)
-    return f"""struct pumice_{item.name} in, out;
-const u32 want[] = {{ {', '.join(item.row(raws))} }};
+def table(rows):
+    """Return a C initialiser of rows of literals; one without columns has a zero."""
+    return ",\n".join(f"{{ {', '.join(row) or '0'} }}" for row in rows)
+
+
+def round_trip(item, rows, declare, pack, unpack):
+    """Return a case: members of each row of raw bits pack to the reference's words, and back."""
+    live = live_fields(item)
+    values = table([f"(u64){f.unpacked(raws[i])}" for i, f in live] for raws in rows)
+    sets = "\n".join(f.assign("in", f"v[r][{n}]") for n, (_, f) in enumerate(live))
+    checks = "\n".join(f"CHECK({f.value('out')} == {f.value('in')});"
+                       f"CHECK((u64){f.value('out')} == v[r][{n}]);"
+                       for n, (_, f) in enumerate(live))
+    return f"""static const u64 v[][{max(len(live), 1)}] = {{ {values} }};
+static const u32 want[][{item.words}] = {{ {table(item.row(raws) for raws in rows)} }};
+{declare} in, out;
 u32 dw[{item.words}];
+for (unsigned int r = 0; r < {len(rows)}; r++) {{
+(void)v;
 memset(&in, 0, sizeof(in));
 {sets}
 memset(dw, 0xa5, sizeof(dw));
 memset(&out, 0x5a, sizeof(out));
-pumice_{item.name}_pack(dw, &in);
-CHECK(memcmp(dw, want, sizeof(want)) == 0);
-CHECK(pumice_{item.name}_unpack(dw, &out) == PUMICE_UNPACK_OK);
-{checks}"""
+{pack}(dw, &in);
+CHECK(memcmp(dw, want[r], sizeof(dw)) == 0);
+{unpack}
+{checks}
+}}"""
+
+
+def struct_case(item, rows):
+    """Pack gives the reference's words, and unpacking those gives the values back."""
+    name = f"pumice_{item.name}"
+    return round_trip(item, rows, f"struct {name}", f"{name}_pack",
+                      f"CHECK({name}_unpack(dw, &out) == PUMICE_UNPACK_OK);")
 
 
 def defaults_case(item, names):
@@ -217,20 +236,26 @@ const u32 dw[] = {{ {', '.join(reference.words_of(value, item.words))} }};
 CHECK(pumice_{item.name}_unpack(dw, &out) == PUMICE_UNPACK_{result});"""
 
 
-def insn_case(isa, op, layout, rng):
-    """Return a case: an instruction with random fields packs to the reference's words and back."""
-    raws = [reference.number(op.get("opcode")) if f.member == "opcode" else
-            rng.randint(0, (1 << f.width) - 1) for f in layout.fields]
-    sets, checks = member_lines(layout, raws)
-    return f"""struct pumice_{isa}_insn in, out;
-const u32 want[] = {{ {', '.join(layout.row(raws))} }};
-u32 dw[{layout.words}];
-memset(&in, 0, sizeof(in));
-{sets}
-pumice_{isa}_pack(dw, &in);
-CHECK(memcmp(dw, want, sizeof(want)) == 0);
-(void)pumice_{isa}_unpack(dw, &out);
-{checks}"""
+def reserved_case(item, value):
+    """Return a case: each reserved bit of a structure, set alone, is reported."""
+    return f"""static const unsigned short bits[] = {{ {', '.join(map(str, item.reserved))} }};
+const u32 good[] = {{ {', '.join(reference.words_of(value, item.words))} }};
+struct pumice_{item.name} out;
+for (unsigned int i = 0; i < sizeof(bits) / sizeof(bits[0]); i++) {{
+u32 dw[{item.words}];
+memcpy(dw, good, sizeof(dw));
+dw[bits[i] / 32] |= 1U << bits[i] % 32;
+CHECK(pumice_{item.name}_unpack(dw, &out) == PUMICE_UNPACK_RESERVED);
+}}"""
+
+
+def insn_case(isa, ops, layout, rng):
+    """Return a case: instructions of a layout pack to the reference's words and back."""
+    rows = [[reference.number(op.get("opcode")) if f.member == "opcode" else
+             rng.randint(0, (1 << f.width) - 1) for f in layout.fields]
+            for op in ops for _ in range(INSTRUCTION_ROUNDS)]
+    return round_trip(layout, rows, f"struct pumice_{isa}_insn", f"pumice_{isa}_pack",
+                      f"(void)pumice_{isa}_unpack(dw, &out);")
 
 
 if __name__ == "__main__":
