@@ -332,6 +332,7 @@ static void dirty_range_holds_all_that_changed_and_no_more(struct kunit *test)
 static void pool_counts_for_the_worst_case(struct kunit *test)
 {
 	struct mmu_fixture *f = mmu_fixture(test);
+	u64 tables;
 
 	KUNIT_EXPECT_EQ(test, pumice_mmu_pool_add_map(f->pdev, &f->pool, TEST_VA, SZ_4K), 0);
 	KUNIT_EXPECT_EQ(test, f->pool.dir_count, 1);
@@ -346,9 +347,11 @@ static void pool_counts_for_the_worst_case(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, f->pool.dir_count, 2);
 	/* Across a directory's end: two directories, two blocks. */
 	KUNIT_EXPECT_EQ(test, pumice_mmu_pool_add_unmap(f->pdev, &f->pool), 0);
+	tables = f->pool.table_count;
 	KUNIT_EXPECT_EQ(test, pumice_mmu_pool_add_map(f->pdev, &f->pool, TEST_VA - SZ_4K, SZ_8K),
 			0);
 	KUNIT_EXPECT_EQ(test, f->pool.dir_count, 4);
+	KUNIT_EXPECT_EQ(test, f->pool.table_count, tables + 4);
 	pumice_mmu_pool_free(f->pdev, &f->pool);
 	KUNIT_EXPECT_EQ(test, f->pool.table_count, 0);
 	KUNIT_EXPECT_EQ(test, f->pool.dir_count, 0);
