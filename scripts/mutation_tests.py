@@ -48,17 +48,21 @@ UNKNOWN = "?"
 FILTER = "tests/mutations/case_filter.c"
 DIED = 125
 
-# Begin of a guest's job, and the lines for each of its tests, which have numbers from 0.
-BEGIN = {
-    "kunit": "modprobe kunit filter_glob={only}\nmodprobe pumice\n",
-    "guest": "modprobe pumice job_timeout_ms=30000 || exit 1\n",
-    "igt": "modprobe pumice || exit 1\n",
-}
+# The lines of a guest's job for each of its tests, which have numbers from 0. Each begins with a new
+# driver and a mark in the kernel's log, so that a test has the same conditions alone and after others.
+MARK = "mutation test "
+BEGIN = (f"echo '{MARK}{{number}}' >/dev/kmsg\n"
+         "modprobe -r pumice kunit 2>/dev/null\n"
+         "echo 1 >/sys/bus/pci/rescan\n")
 LINES = {
-    "kunit": "cat /sys/kernel/debug/kunit/{program}/results >/host/{number}.tap\n",
-    "guest": "timeout -s KILL {seconds} {program} {case} >/host/{number}.tap 2>&1\n"
+    "kunit": "modprobe kunit filter_glob={only}\n"
+             "modprobe pumice\n"
+             "cat /sys/kernel/debug/kunit/{program}/results >/host/{number}.tap\n",
+    "guest": "modprobe pumice job_timeout_ms=30000 || exit 1\n"
+             "timeout -s KILL {seconds} {program} {case} >/host/{number}.tap 2>&1\n"
              "echo $? >/host/{number}.status\n",
-    "igt": "timeout -s KILL {seconds} {folder}/{program} --run-subtest {case} >/tmp/{number}.tap 2>&1\n"
+    "igt": "modprobe pumice || exit 1\n"
+           "timeout -s KILL {seconds} {folder}/{program} --run-subtest {case} >/tmp/{number}.tap 2>&1\n"
            "echo $? >/tmp/{number}.status\n"
            "cp /tmp/{number}.tap /tmp/{number}.status /host\n",
 }
@@ -108,6 +112,11 @@ def unannounced_resets(log):
     return [line for line in log.splitlines()
             if RESET in line and not ANNOUNCED.search(line)
             and not any(regex.search(line) for regex in announced)]
+
+
+def part_of_log(log, number):
+    """Return the part of a kernel's log that is of a test, from its mark to the next."""
+    return log.partition(f"{MARK}{number}\n")[2].partition(MARK)[0]
 
 
 class Builder:
@@ -224,20 +233,20 @@ class Guest:
 
     def boot(self, mutations):
         """Run the tests of mutations of one kind in a guest; return (status, output)."""
-        kind, first = mutations[0].kind, mutations[0]
-        only = f"{first.program}.{first.case}" if len(mutations) == 1 and first.case != UNKNOWN else "*"
+        kind = mutations[0].kind
         seconds = GUEST_SECONDS + MORE_SECONDS * (len(mutations) - 1)
         job = self.image.with_suffix(".job")
-        job.write_text(BEGIN[kind].format(only=only) + "".join(
-            LINES[kind].format(number=number, program=m.program, case=m.case, folder=igt.FOLDER,
-                               seconds=PROGRAM_SECONDS) for number, m in enumerate(mutations)))
+        job.write_text("".join((BEGIN + LINES[kind]).format(
+            number=number, program=m.program, case=m.case, folder=igt.FOLDER, seconds=PROGRAM_SECONDS,
+            only="*" if m.case == UNKNOWN else f"{m.program}.{m.case}")
+            for number, m in enumerate(mutations)))
         images = [self.image, self.programs / "programs.cpio"]
         images += [self.programs / "igt.cpio"] if kind == "igt" else []
         command = ["scripts/run-guest.py", GUEST, "--kernel", self.builder.build / "kernel/fast",
                    "--job", job, "--timeout", seconds, "--qemu", self.qemu]
         for image in images:
             command += ["--image", image]
-        command += self.special(first)
+        command += self.special(mutations[0])
         return call(command, seconds + 60, cwd=self.builder.tree, env=self.builder.environment)
 
     def read(self, mutation, number, status, output):
@@ -300,7 +309,8 @@ class Guest:
             if code == KILLED or not (failed or code == 0):
                 raise Failure(f"{mutation.program} ended with status {code}")
             log = share / "dmesg"
-            resets = unannounced_resets(log.read_text(errors="replace")) if log.exists() else []
+            resets = unannounced_resets(part_of_log(
+                log.read_text(errors="replace"), number)) if log.exists() else []
             return {mutation.case: code == 0 and not resets}, ""
         cases = cases_of(text)
         if not cases or (mutation.case not in cases and mutation.case != UNKNOWN):

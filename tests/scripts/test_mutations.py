@@ -346,7 +346,7 @@ class Selection(unittest.TestCase):
 class Guests(unittest.TestCase):
     """Reading of the files of a guest."""
 
-    def evaluate(self, status, files, test="guest/t/rule", console=""):
+    def evaluate(self, status, files, test="guest/t/rule", console="", number=0):
         """Return ({case: good}, why) or Failure."""
         with tempfile.TemporaryDirectory() as folder:
             share = pathlib.Path(folder)
@@ -355,7 +355,7 @@ class Guests(unittest.TestCase):
             (share / "console").write_text(console, encoding="utf-8")
             mutation = mutations.Mutation({**ROW, "test": test}, "list")
             return mutation_tests.Guest.evaluate(mutation, status, "error: it", share,
-                                              share / "console")
+                                              share / "console", number)
 
     def test_case_that_fails_is_seen(self):
         cases, why = self.evaluate(0, {"0.tap": "1..1\nnot ok 1 - rule\n", "0.status": "1"})
@@ -394,13 +394,20 @@ class Guests(unittest.TestCase):
             self.assertEqual((cases, why), ({"rule": False}, ""))
 
     def test_subtest_fails_at_a_reset_that_it_does_not_announce(self):
+        begin = "[    9.0] mutation test 0\n"
         mark = "[    9.1] [IGT] add ignored dmesg regex: "
         reset = "[    9.2] pumice 0000:01:00.0: [drm] *ERROR* resetting the GPU: firmware failed\n"
         for announced, good in (("", False), (f"{mark}resetting the GPU: firmware failed\n", True),
                                 (f"{mark}(resetting the GPU: |)does not reply\n", False)):
             with self.subTest(announced=announced):
-                cases, _ = self.evaluate(0, {"0.status": "0", "dmesg": announced + reset},
+                cases, _ = self.evaluate(0, {"0.status": "0", "dmesg": begin + announced + reset},
                                       "igt/p/rule")
+                self.assertEqual(cases, {"rule": good})
+        for other, good in (("[    9.3] mutation test 1\n", False), ("", True)):
+            with self.subTest(other=other):
+                log = f"{begin}{mark}resetting the GPU: firmware failed\n{other}{reset}"
+                cases, _ = self.evaluate(0, {"1.status": "0", "0.status": "0", "dmesg": log},
+                                      "igt/p/rule", number=1 if other else 0)
                 self.assertEqual(cases, {"rule": good})
 
     def test_subtest_at_the_limit_of_the_harness_is_inconclusive(self):
