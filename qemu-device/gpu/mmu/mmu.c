@@ -352,20 +352,17 @@ static void use_null_page(struct mmu_tlb *tlb, enum pumice_access access, struct
 
 struct mmu_tlb_entry *mmu_tlb_far_create(u32 count)
 {
-	struct mmu_tlb_entry *far = aligned_alloc(HOST_LINE, count * sizeof(*far));
-
-	_Static_assert(HOST_LINE % sizeof(*far) == 0, "no entry is in two lines");
-	if (far)
-		memset(far, 0, count * sizeof(*far));
-	return far;
+	_Static_assert(HOST_LINE % sizeof(struct mmu_tlb_entry) == 0, "no entry is in two lines");
+	return host_zalloc(HOST_LINE, count * sizeof(struct mmu_tlb_entry));
 }
 
 void mmu_tlb_reset(struct mmu_tlb *tlb)
 {
 	memset(tlb->entry, 0, sizeof(tlb->entry));
 	tlb->hits = tlb->misses = 0;
-	if (tlb->far)
+	if (tlb->far_filled)
 		memset(tlb->far, 0, (tlb->far_mask + 1ull) * sizeof(*tlb->far));
+	tlb->far_filled = false;
 }
 
 /* Return the entry of the second level for a page of 1 << shift bytes. */
@@ -385,6 +382,7 @@ static void fill_far(struct mmu_tlb *tlb, unsigned int ctx, u64 va,
 	e->tag = mmu_tlb_page_tag(ctx, va, shift);
 	if (found->page)
 		e->host = found->page;
+	tlb->far_filled = true;
 }
 
 /* Return the valid entry of the second level for va with this page size, or NULL. */

@@ -28,6 +28,7 @@
 #include <stddef.h>
 
 #include "../fault.h"
+#include "../host_alloc.h"
 #include "../host_line.h"
 #include "pumice_formats.h"
 
@@ -81,6 +82,7 @@ struct mmu_tlb {
 	/* Second level, of the owner: mmu_tlb_set_far(); or NULL. */
 	struct mmu_tlb_entry *far;
 	u32 far_mask;	/* number of its entries - 1 */
+	bool far_filled;	/* since its creation or the last reset */
 	/*
 	 * Target of writes to null pages. Write-only: it contains data of any context, so
 	 * code that reads back its own writes must check mmu_in_sink() first.
@@ -92,7 +94,7 @@ struct mmu_tlb {
 
 /*
  * Allocate and clear a second level of count entries, each in one line of the host's cache. NULL:
- * out of memory. The owner calls free().
+ * out of memory. The owner calls host_free().
  */
 struct mmu_tlb_entry *mmu_tlb_far_create(u32 count);
 /* Set the second level: memory of the owner, count entries of zero bytes. */
@@ -100,6 +102,7 @@ static inline void mmu_tlb_set_far(struct mmu_tlb *tlb, struct mmu_tlb_entry *fa
 {
 	tlb->far = far;
 	tlb->far_mask = count - 1;
+	tlb->far_filled = false;
 }
 
 /*

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../host_alloc.h"
 #include "../host_line.h"
 #include "../record.h"
 #include "perf.h"
@@ -131,7 +132,7 @@ void pdm_destroy(struct pdm *pdm)
 				pdm_objects_destroy(pdm->core[i].tile[t]);
 			free(pdm->core[i].tile[t]);
 		}
-		free(pdm->core[i].tlb.far);
+		host_free(pdm->core[i].tlb.far);
 		tsp_cache_fini(&pdm->core[i].vertices);
 	}
 	free(pdm);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../host_alloc.h"
 #include "perf.h"
 #include "state.h"
 
@@ -58,7 +59,7 @@ void ptla_destroy(struct ptla *ptla)
 	if (!ptla)
 		return;
 	for (unsigned int unit = 0; unit < PTLA_UNITS; unit++)
-		free(ptla->unit[unit].tlb.far);
+		host_free(ptla->unit[unit].tlb.far);
 	free(ptla);
 }
 
@@ -66,9 +67,9 @@ static void reset_unit(struct ptla_unit *unit)
 {
 	struct mmu_tlb_entry *far = unit->tlb.far;
 
+	mmu_tlb_reset(&unit->tlb);
 	memset(unit, 0, sizeof(*unit));
 	mmu_tlb_set_far(&unit->tlb, far, MMU_TLB_FAR_ENTRIES);
-	mmu_tlb_reset(&unit->tlb);
 }
 
 void ptla_reset(struct ptla *ptla)

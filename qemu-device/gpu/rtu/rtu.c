@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../host_alloc.h"
 #include "perf.h"
 #include "internal.h"
 #include "pumice_regs.h"
@@ -35,7 +36,7 @@ void rtu_destroy(struct rtu *rtu)
 	if (!rtu)
 		return;
 	free(rtu->walk);
-	free(rtu->tlb.far);
+	host_free(rtu->tlb.far);
 	free(rtu);
 }
 

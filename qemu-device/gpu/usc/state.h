@@ -93,6 +93,8 @@ struct usc {
 	u32 *unified;		/* rows of USC_ROW_WORDS */
 	u32 *common;
 	u8 *local;		/* followed by USC_LOCAL_SLACK bytes */
+	/* unified, common and local may have been written since the last reset. */
+	_Atomic bool written;
 	u32 *constants;		/* rows of bank K, by number */
 	u32 *own;		/* USC_OWN_WORDS for each of wave[] */
 	struct usc_dc_windows *dc;	/* PUMICE_USC_INDEX_REGS for each of wave[] */

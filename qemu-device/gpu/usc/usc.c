@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "../activity.h"
+#include "../host_alloc.h"
 #include "../rtu/rtu.h"
 #include "gfx.h"
 #include "state.h"
@@ -20,12 +21,7 @@
 
 static void *store_create(size_t bytes)
 {
-	size_t rounded = (bytes + STORE_ALIGN - 1) / STORE_ALIGN * STORE_ALIGN;
-	void *store = aligned_alloc(STORE_ALIGN, rounded ? rounded : STORE_ALIGN);
-
-	if (store)
-		memset(store, 0, rounded);
-	return store;
+	return host_zalloc(STORE_ALIGN, bytes);
 }
 
 /* Rows of the predefined constants, so that they are used like other operands. */
@@ -84,11 +80,11 @@ void usc_destroy(struct usc *usc)
 	if (!usc)
 		return;
 	rtu_destroy(usc->rtu);
-	free(usc->unified);
-	free(usc->common);
-	free(usc->local);
-	free(usc->constants);
-	free(usc->own);
+	host_free(usc->unified);
+	host_free(usc->common);
+	host_free(usc->local);
+	host_free(usc->constants);
+	host_free(usc->own);
 	free(usc->dc);
 	free(usc->uniform);
 	usc_late_destroy(usc->late);
@@ -157,9 +153,19 @@ void usc_reset(struct usc *usc)
 	memset(usc->task, 0, sizeof(usc->task));
 	for (u32 g = 0; g < PUMICE_USC_TASKS; g++)
 		usc->group[g] = (struct usc_group){ .state = USC_GROUP_FREE };
+	/* A GPU that has run no program has touched no page of these. */
+	if (!atomic_exchange(&usc->written, false))
+		return;
 	memset(usc->unified, 0, usc->config.unified_bytes);
 	memset(usc->common, 0, usc->config.common_bytes);
 	memset(usc->local, 0, usc->config.local_bytes);
+}
+
+/* Stores are about to be written. */
+static void set_written(struct usc *usc)
+{
+	if (!atomic_load_explicit(&usc->written, memory_order_relaxed))
+		atomic_store_explicit(&usc->written, true, memory_order_relaxed);
 }
 
 struct usc_task *usc_task(struct usc *usc, unsigned int slot)
@@ -174,6 +180,7 @@ struct usc_group *usc_group(struct usc *usc, unsigned int group)
 
 u32 *usc_shared(struct usc *usc, const struct usc_task *task)
 {
+	set_written(usc);
 	return usc->common + task->cs_word;
 }
 
@@ -189,6 +196,7 @@ u32 *usc_coeffs_alt(struct usc *usc, const struct usc_task *task)
 
 u32 *usc_attr(struct usc *usc, const struct usc_task *task, unsigned int wave, unsigned int reg)
 {
+	set_written(usc);
 	return usc->unified + usc_wave_regs(task, wave) + (task->temps + reg) * USC_ROW_WORDS;
 }
 
@@ -204,6 +212,7 @@ u32 *usc_outputs_common(struct usc *usc, u32 word)
 
 bool usc_group_start(struct usc *usc, unsigned int group)
 {
+	set_written(usc);
 	atomic_store_explicit(&usc->group[group].state, USC_GROUP_READY, memory_order_relaxed);
 	if (atomic_load_explicit(&usc->abort, memory_order_relaxed) >> group & 1)
 		atomic_fetch_and(&usc->abort, ~(1ull << group));

@@ -138,7 +138,7 @@ static void random_ranges_equal_the_model(void **state)
 		assign(fx, i % 2);
 		random_accesses_equal(fx, &m, i % 2);
 	}
-	free(fx->tlb.far);
+	host_free(fx->tlb.far);
 	fx_destroy(fx);
 }
 
@@ -171,7 +171,7 @@ static void one_walk_serves_a_page_of_an_assigned_size(void **state)
 		assert_int_equal(walks_of_a_pass(fx, BLOCK), 0);
 		assign(fx, false);
 		assert_int_equal(walks_of_a_pass(fx, BLOCK), BLOCK / 4096);
-		free(fx->tlb.far);
+		host_free(fx->tlb.far);
 		fx_destroy(fx);
 	}
 }
@@ -202,7 +202,7 @@ static void invalidating_a_part_of_a_page_drops_all_of_it(void **state)
 	assert_maps(fx, 0, READ, testmem_host(fx->tm, new));
 	assert_maps(fx, 0x1000, READ, (u8 *)testmem_host(fx->tm, new) + 0x1000);
 	assert_maps(fx, page, READ, (u8 *)testmem_host(fx->tm, old) + page);
-	free(fx->tlb.far);
+	host_free(fx->tlb.far);
 	fx_destroy(fx);
 }
 
@@ -272,7 +272,7 @@ static void an_extent_is_the_rest_of_a_page_of_an_assigned_size(void **state)
 			assert_int_equal(extent(fx, va + page, MMU_TLB_READ, &host), 0);
 			mmu_invalidate_range(&fx->mmu, CTX, va, va);
 			assert_int_equal(extent(fx, va, MMU_TLB_READ, &host), 0);
-			free(fx->tlb.far);
+			host_free(fx->tlb.far);
 			fx_destroy(fx);
 		}
 	}

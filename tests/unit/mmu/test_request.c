@@ -106,7 +106,7 @@ static void entries_are_for_accesses_with_requests_only(void **state)
 	mmu_set_request(&fx->mmu, record, &r);
 	assert_null(mmu_tlb_find(&fx->mmu, &fx->tlb, CTX, VA, MMU_TLB_READ));
 	fx_destroy(fx);
-	free(far);
+	host_free(far);
 }
 
 static void a_faulting_access_has_its_walk_only(void **state)
@@ -206,7 +206,7 @@ static void requests_to_coherent_pages_are_marked(void **state)
 	}
 	assert_int_equal(r.count, 6 + 9);
 	fx_destroy(fx);
-	free(far);
+	host_free(far);
 }
 
 /* The first and the last grain of a page. */

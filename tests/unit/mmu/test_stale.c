@@ -142,7 +142,7 @@ static void entries_of_the_second_level_are_compared(void **state)
 	fx_translate(fx, CTX, VA, READ);
 	assert_int_equal(r.count, 1);
 	fx_destroy(fx);
-	free(far);
+	host_free(far);
 }
 
 /* Of instructions the USC reports them, with their place. */
@@ -194,7 +194,7 @@ static void use_of_an_entry_lost_by_the_first_level_is_not_reported_again(void *
 		fx_translate(fx, CTX, VA, READ);
 	}
 	fx_destroy(fx);
-	free(far);
+	host_free(far);
 }
 
 /* A page has one entry in the second level, and one for each grain in the first. */
@@ -221,7 +221,7 @@ static void use_of_a_large_page_is_reported_once(void **state)
 	fx_translate(fx, CTX, large + 4096, READ);
 	assert_int_equal(r.count, 1);
 	fx_destroy(fx);
-	free(far);
+	host_free(far);
 }
 
 /* A page whose memory is in two regions has an entry in the second level for each grain, too. */
@@ -263,7 +263,7 @@ static void use_of_a_page_in_two_regions_is_reported_once(void **state)
 	assert_int_equal(r.count, 1);
 	fx_destroy(fx);
 	mem_map_clear(&map);
-	free(far);
+	host_free(far);
 }
 
 static void jobs_of_other_contexts_do_not_begin_one_of_this(void **state)

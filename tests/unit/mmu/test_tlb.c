@@ -83,7 +83,7 @@ static void a_second_level_keeps_entries_evicted_from_the_first(void **state)
 	mmu_invalidate_ctx(&fx->mmu, CTX);
 	for (i = 0; i < pages; i++)
 		assert_faults(fx, VA + i * 4096ull, READ, PUMICE_FAULT_MMU_PT_INVALID);
-	free(fx->tlb.far);
+	host_free(fx->tlb.far);
 	fx_destroy(fx);
 }
 
@@ -99,7 +99,7 @@ static void a_second_level_keeps_permissions(void **state)
 	memset(fx->tlb.entry, 0, sizeof(fx->tlb.entry));
 	assert_faults(fx, VA, WRITE, PUMICE_FAULT_MMU_READ_ONLY);
 	assert_maps(fx, VA, READ, host);
-	free(fx->tlb.far);
+	host_free(fx->tlb.far);
 	fx_destroy(fx);
 }
 
@@ -180,7 +180,7 @@ static void an_entry_survives_ranges_that_do_not_contain_it(void **state)
 	for (i = 0; i < MMU_RANGES / 2; i++)
 		mmu_invalidate_range(&fx->mmu, CTX, elsewhere, elsewhere + 4095);
 	assert_faults(fx, VA, READ, PUMICE_FAULT_MMU_PT_INVALID);
-	free(fx->tlb.far);
+	host_free(fx->tlb.far);
 	fx_destroy(fx);
 }
 
@@ -443,7 +443,7 @@ static void a_reset_of_a_tlb_keeps_its_unit_only(void **state)
 	assert_ptr_equal(fx->tlb.far, far);
 	assert_faults(fx, VA, READ, PUMICE_FAULT_MMU_PT_INVALID);
 	fx_destroy(fx);
-	free(far);
+	host_free(far);
 }
 
 int main(void)

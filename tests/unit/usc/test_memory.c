@@ -364,6 +364,49 @@ static void usc_group_starts_with_zero_in_temporaries_and_local_memory(void **st
 	fx_destroy(fx);
 }
 
+static void check_stores(const struct usc *usc, u8 byte)
+{
+	const u8 *store[] = { (const u8 *)usc->unified, (const u8 *)usc->common, usc->local };
+	const u32 bytes[] = { usc->config.unified_bytes, usc->config.common_bytes,
+			      usc->config.local_bytes };
+
+	for (u32 s = 0; s < 3; s++) {
+		for (u32 n = 0; n < bytes[s]; n++)
+			assert_int_equal(store[s][n], byte);
+	}
+}
+
+static void fill_stores(struct usc *usc)
+{
+	memset(usc->unified, 0xaa, usc->config.unified_bytes);
+	memset(usc->common, 0xaa, usc->config.common_bytes);
+	memset(usc->local, 0xaa, usc->config.local_bytes);
+}
+
+/* It does after the start of a group, and if only the data of a task were written. */
+static void usc_reset_clears_stores_that_were_written(void **state)
+{
+	struct fixture *fx = fx_create(DATA_BYTES);
+	struct usc *usc = fx->usc;
+	const struct usc_task task = { .waves = 1, .temps = 1, .attrs = 1, .instances = 1 };
+
+	(void)state;
+	check_stores(usc, 0);
+	fill_stores(usc);
+	usc_group_start(usc, 0);
+	usc_reset(usc);
+	check_stores(usc, 0);
+	fill_stores(usc);
+	*usc_attr(usc, &task, 0, 0) = 0xaaaaaaaa;
+	usc_reset(usc);
+	check_stores(usc, 0);
+	fill_stores(usc);
+	*usc_shared(usc, &task) = 0xaaaaaaaa;
+	usc_reset(usc);
+	check_stores(usc, 0);
+	fx_destroy(fx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -377,6 +420,7 @@ int main(void)
 		cmocka_unit_test(usc_word_addresses_of_local_memory_do_not_wrap),
 		cmocka_unit_test(usc_highest_lane_wins_if_lanes_store_to_one_word),
 		cmocka_unit_test(usc_group_starts_with_zero_in_temporaries_and_local_memory),
+		cmocka_unit_test(usc_reset_clears_stores_that_were_written),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
