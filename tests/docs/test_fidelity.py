@@ -17,8 +17,9 @@ COLUMNS = 5
 STATES = ("done", "decided", "simplified", "missing")
 GAPS = STATES[2:]
 # Rows that are done, of which no named test finds an edit of tests/mutations in a named file. Such
-# an edit may still be one of another requirement. The number may only fall.
-WITHOUT_MUTATION = 123
+# an edit may still be one of another requirement. The number may only fall: a row that gets an edit
+# lowers it here too, so that no other one can lose its own unnoticed.
+WITHOUT_MUTATION = 118
 
 
 def rows(text):
@@ -216,11 +217,12 @@ class Fidelity(unittest.TestCase):
                     self.assertRegex(test, r"^(unit|guest|kunit|igt)/[\w-]+/[\w@-]+$")
                     self.assertIsNone(problem_of(test, programs))
 
-    def test_rows_whose_tests_find_no_mutation_become_fewer(self):
+    def test_as_many_rows_as_written_have_tests_that_find_no_mutation(self):
         mutated = mutated_files()
         bare = [f"{name}: {row[1]}" for name, row in self.rows
                 if row[4].startswith("done") and not has_mutation(row, mutated)]
-        self.assertLessEqual(len(bare), WITHOUT_MUTATION, "\n".join(bare))
+        self.assertEqual(len(bare), WITHOUT_MUTATION,
+                         "if they are fewer, lower WITHOUT_MUTATION; rows without:\n" + "\n".join(bare))
 
     def test_mutation_is_of_a_named_file_and_test(self):
         row = ["", "", "``scripts/sources.py``", "``unit/a/b``", "done"]
