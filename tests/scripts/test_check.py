@@ -85,6 +85,44 @@ class Check(unittest.TestCase):
         self.assertRegex(kept, r"(?s)\A20\S+Z \w*\n  1 s: one\n.*\n20\S+Z \w*\n  1 s: two\n")
 
 
+class Targets(unittest.TestCase):
+    """`make check` runs some parts in a quick form, and a target of each part runs all of it."""
+
+    def words(self, part="lint", **variables):
+        """Return the last three words of a part: program and arguments."""
+        with tempfile.TemporaryDirectory() as out:
+            done = subprocess.run(
+                ["bash", "-c", f'source <(sed "\\$d" "{SCRIPT}"); part() {{ printf "%s\\n" "$@"; }}; '
+                 f"run_part {part}", str(SCRIPT)], text=True, check=True, capture_output=True,
+                env={**os.environ, "OUT": out, **variables})
+        return done.stdout.splitlines()[-3:]
+
+    def test_targets_run_all_of_a_part_and_make_check_a_quick_form(self):
+        unit = str(TOP / "scripts/unit.py")
+        makefile = (TOP / "Makefile").read_text(encoding="utf-8")
+        for target, variable, part, quick, whole in (
+                ("lint", "LINT_CHECKS", "lint", [unit, "lint", "part"], [unit, "lint", "all"]),
+                ("check-unit", "UNIT_TESTS", "unit", [unit, "quick"], [unit, "all"]),
+                ("check-docs", "DOCS_TESTS", "docs", ["DOCS_TESTS=quick", unit, "docs"],
+                 ["DOCS_TESTS=all", unit, "docs"]),
+                ("tsan", "TSAN_TESTS", "tsan", [unit, "tsan", "quick"], [unit, "tsan", "all"])):
+            with self.subTest(target):
+                self.assertEqual(self.words(part, **{variable: ""})[-len(quick):], quick)
+                self.assertEqual(self.words(part, **{variable: "all"})[-len(whole):], whole)
+                recipe = re.search(rf"^{target}:.*\n\t@(.*)", makefile, re.M)
+                self.assertEqual(recipe[1], f"{variable}=all $(S)/check.sh {part}")
+
+    def test_documents_name_the_targets_of_further_tests(self):
+        makefile = (TOP / "Makefile").read_text(encoding="utf-8")
+        targets = set(re.findall(r"^([\w-]+):.*\n\t@\w+=all \$\(S\)/check\.sh", makefile, re.M))
+        self.assertIn("check-docs", targets)
+        page = (TOP / "Documentation/testing.rst").read_text(encoding="utf-8")
+        further = set(re.findall(r"``make ([\w-]+)``", page.partition("run further tests")[0]))
+        # The others run the same tests in more builds, and more checks.
+        self.assertEqual(targets - further, {"lint", "check-unit"})
+        self.assertIn("`make check-docs`", (TOP / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+
+
 class Lint(unittest.TestCase):
     """`make lint` and the part of `make check` leave the cases in files, as other parts do."""
 
@@ -92,28 +130,6 @@ class Lint(unittest.TestCase):
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)
         self.dir = pathlib.Path(holder.name)
-
-    def words(self, part="lint", **variables):
-        """Return the last three words of a part: program and arguments."""
-        done = subprocess.run(
-            ["bash", "-c", f'source <(sed "\\$d" "{SCRIPT}"); part() {{ printf "%s\\n" "$@"; }}; '
-             f"run_part {part}", str(SCRIPT)], text=True, check=True, capture_output=True,
-            env={**os.environ, "OUT": str(self.dir), **variables})
-        return done.stdout.splitlines()[-3:]
-
-    def test_make_lint_runs_all_checks_and_make_check_a_part(self):
-        unit = str(TOP / "scripts/unit.py")
-        self.assertEqual(self.words(LINT_CHECKS=""), [unit, "lint", "part"])
-        self.assertEqual(self.words(LINT_CHECKS="all"), [unit, "lint", "all"])
-        recipe = re.search(r"^lint:.*\n\t@(.*)", (TOP / "Makefile").read_text(encoding="utf-8"), re.M)
-        self.assertEqual(recipe[1], "LINT_CHECKS=all $(S)/check.sh lint")
-
-    def test_make_check_unit_runs_each_test_in_both_builds(self):
-        unit = str(TOP / "scripts/unit.py")
-        self.assertEqual(self.words("unit", UNIT_TESTS="")[1:], [unit, "quick"])
-        self.assertEqual(self.words("unit", UNIT_TESTS="all")[1:], [unit, "all"])
-        recipe = re.search(r"^check-unit:.*\n\t@(.*)", (TOP / "Makefile").read_text(encoding="utf-8"), re.M)
-        self.assertEqual(recipe[1], "UNIT_TESTS=all $(S)/check.sh unit")
 
     def test_each_check_is_a_case_of_junits_file(self):
         (self.dir / "scripts").mkdir()
