@@ -3,11 +3,15 @@
  * Ray queries of graphics programs: fragment, background, vertex and end-of-tile programs of frames
  * trace rays through a structure that the library has built, with the results of a test of all
  * triangles by the CPU. Only covered pixels trace rays; queries that are done in pieces continue;
- * programs that do not wait, and structures that are not built, are reported.
+ * programs that do not wait, and structures that are not built, are reported. In mode strict
+ * builds and frames have no finding.
  */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 
+#include "pumice/pumice_fault.h"
+#include "pumice/pumice_perf.h"
 #include "pumice/pumice_rays.h"
 #include "pumice_formats.h"
 #include "pumice_isa_enums.h"
@@ -161,10 +165,21 @@ static struct rays_fixture *open_fixture(const char *options, uint32_t tile_size
 	return p;
 }
 
+/* Builds and frames have no finding of mode strict, which is that of one device. */
+static void assert_no_finding(struct rays_fixture *p)
+{
+	char finding[4096];
+	const int err = pumice_finding_get(p->fx.dev, 0, finding, sizeof(finding));
+
+	if (err != -ENOENT)
+		fail_msg("%d: %s", err, err ? pumice_device_error(p->fx.dev) : finding);
+}
+
 static void close_fixture(struct rays_fixture *p)
 {
 	uint32_t n;
 
+	assert_no_finding(p);
 	pumice_perfmon_destroy(p->monitor);
 	pumice_hwrt_destroy(p->frame.hwrt);
 	for (n = 0; n < 2; n++)
@@ -532,6 +547,10 @@ static void check_fragments(struct rays_fixture *p)
 	assert_int_equal(p->traced, count);
 }
 
+/* Pixels of whole tiles, of which some are outside of the target. */
+#define WHOLE(pixels, side)	(((pixels) + (side) - 1) / (side) * (side))
+
+/* Each pixel of tiles of 32x16 traces a ray; those of the target have its result. */
 static void check_background(struct rays_fixture *p)
 {
 	struct tally tally = { 0 };
@@ -543,6 +562,7 @@ static void check_background(struct rays_fixture *p)
 		assert_result(p->picture[0][n], &want, &tally);
 	}
 	check_tally(&tally, PIXELS);
+	assert_int_equal(p->traced, WHOLE(WIDTH, 32) * WHOLE(HEIGHT, 16));
 }
 
 /* Points that miss are in their columns, those that hit SHIFT to the right; none is in both. */
@@ -694,8 +714,38 @@ static int render_program(struct rays_fixture *p, enum program program)
 	       program == VERTICES ? render_vertices(p, false) : render_tiles(p);
 }
 
-/* Frames of each program fail with a text that has this word. */
-static void assert_fault(const char *const text[PROGRAMS], bool built, const char *word)
+/* Report of a frame that fails, and the PUMICE_FAULT_* of its place. */
+struct report {
+	const char *fault, *unit;
+	uint32_t known;
+};
+
+static void check_report(struct rays_fixture *p, enum program program, const struct report *want)
+{
+	/* The fragment job has no scene if the geometry job fails. */
+	const uint64_t job = program == VERTICES ? 1 : 2;
+	struct pumice_job_result got;
+
+	if (!strstr(pumice_device_error(p->fx.dev), want->fault))
+		fail_msg("program %u: '%s' is not in: %s", program, want->fault,
+			 pumice_device_error(p->fx.dev));
+	fx_check(&p->fx, "result",
+		 pumice_context_get_job_result(p->fx.context, job, &got, sizeof(got)));
+	assert_string_equal(pumice_fault_name(got.fault), want->fault);
+	assert_string_equal(pumice_unit_name(got.unit), want->unit);
+	assert_string_equal(pumice_access_name(got.access), "read");
+	assert_int_equal(got.code, pumice_kernel_code_va(p->traces[program]));
+	assert_int_equal(got.known, want->known);
+	/* All lanes read the header, which is at the structure's address: the first one faults. */
+	if (want->known & PUMICE_FAULT_LANE) {
+		assert_int_equal(got.fault_va, pumice_ray_structure_va(p->structure));
+		assert_int_equal(got.lane, __builtin_ctz(got.lanes));
+		assert_int_equal(got.instance, got.lane);
+	}
+}
+
+/* Frames of each program fail with a report. */
+static void assert_fault(const char *const text[PROGRAMS], bool built, const struct report *want)
 {
 	uint32_t n;
 
@@ -706,23 +756,30 @@ static void assert_fault(const char *const text[PROGRAMS], bool built, const cha
 		if (built)
 			build_scattered(p);
 		assert_true(render_program(p, n) < 0);
-		if (!strstr(pumice_device_error(p->fx.dev), word))
-			fail_msg("program %u: '%s' is not in: %s", n, word,
-				 pumice_device_error(p->fx.dev));
+		check_report(p, n, want);
 		close_fixture(p);
 	}
 }
 
 static void results_that_are_not_waited_for_are_reported(void **state)
 {
+	static const struct report report = {
+		"usc-late", "usc-code", PUMICE_FAULT_PROGRAM | PUMICE_FAULT_WAVE,
+	};
+
 	(void)state;
-	assert_fault(does_not_wait, true, "usc-late");
+	assert_fault(does_not_wait, true, &report);
 }
 
 static void structures_that_are_not_built_stop_the_frame(void **state)
 {
+	static const struct report report = {
+		"rtu-header", "rtu",
+		PUMICE_FAULT_PROGRAM | PUMICE_FAULT_WAVE | PUMICE_FAULT_LANE,
+	};
+
 	(void)state;
-	assert_fault(waits, false, "rtu-header");
+	assert_fault(waits, false, &report);
 }
 
 int main(void)
