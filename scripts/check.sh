@@ -20,25 +20,30 @@ COMMON="$BUILD/.packages-check firmware native qemu module $BUILD/kernel/.fast
 	$BUILD/guest/stock.cpio $BUILD/guest/fast.cpio $BUILD/guest/debug.cpio
 	$BUILD/guest/programs.cpio $BUILD/guest/igt.cpio"
 
+# add_times TIME LOG: the time of a part, and of those steps in its output that took a second or more.
+add_times() {
+	local steps
+
+	mapfile -t steps < <(sed -n 's/^ *✓ \(.*\) (\([1-9][0-9]* s\))$/  \2: \1/p' "$2")
+	times+=("$1" "${steps[@]}")
+}
+
 # part NAME TITLE MAKE-TARGETS COMMAND…: build, run,
 # and write a result even if there is nothing to run.
 part() {
-	local name=$1 title=$2 targets=$3 start=$SECONDS status=0
+	local name=$1 title=$2 targets=$3 start=$SECONDS status=0 log=$OUT/logs/part-$1.log
 
 	shift 3
 	echo "== $title"
 	rm -f "$results/$name.json"
+	# Python delays output to a pipe otherwise.
 	# shellcheck disable=SC2086
-	if make -s -C "$top" $targets && "$@"; then
-		:
-	else
-		status=1
-	fi
+	(make -s -C "$top" $targets && PYTHONUNBUFFERED=1 "$@") 2>&1 | tee "$log" || status=1
 	if [ ! -s "$results/$name.json" ]; then
 		python3 "$top/scripts/results.py" "$name" "$title"
 	fi
 	echo "== $title: $((SECONDS - start)) s"
-	times+=("$((SECONDS - start)) s: $title")
+	add_times "$((SECONDS - start)) s: $title" "$log"
 	parts+=("$results/$name.json")
 	[ $status -eq 0 ] || failed=1
 }
@@ -106,7 +111,7 @@ side_by_side() {
 		wait "${pids[0]}" || failed=1
 		pids=("${pids[@]:1}")
 		cat "$log"
-		times+=("$(sed -n 's/^== \(.*\): \([0-9]* s\)$/\2: \1/p' "$log" | tail -1)")
+		add_times "$(sed -n 's/^== \(.*\): \([0-9]* s\)$/\2: \1/p' "$log" | tail -1)" "$log"
 		parts+=("$results/guest-$name.json")
 	done
 }
@@ -219,19 +224,34 @@ check_space() {
 			"make room there, or set BUILD and OUT to folders elsewhere"
 }
 
-# Print the parts' times, and append them to those of former checks in the cache: a clone of CI
-# does not last.
+# Print the commit of the tree; "-dirty" if files of it are edited.
+tree() {
+	git -C "$top" describe --always --exclude '*' --dirty 2>/dev/null || echo unknown
+}
+
+# append_record FILE RUN: append the times of this run, and keep the last records.
+RECORDS=60
+# shellcheck disable=SC2317 # with_lock calls it
+append_record() {
+	local first
+
+	{
+		printf '%s %s\n' "$(date -u +%FT%TZ)" "$2"
+		printf '  %s\n' "${times[@]}"
+	} >>"$1" || return
+	first=$(grep -n '^20' "$1" | tail -n "$RECORDS" | head -n 1)
+	tail -n "+${first%%:*}" "$1" >"$1.new" && mv "$1.new" "$1"
+}
+
+# print_times RUN: print the parts' times, and append them to those of former checks in the cache,
+# since a clone of CI does not last. All clones of a user share the file.
 print_times() {
 	local kept=$PUMICE_CACHE/check-times
 
 	times+=("$SECONDS s: all parts")
 	echo "== time"
-	printf '%s\n' "${times[@]}"
-	{
-		tail -200 "$kept" 2>/dev/null || true
-		printf '%s %s\n' "$(date -u +%FT%TZ)" "$(git -C "$top" rev-parse --short HEAD 2>/dev/null)"
-		printf '  %s\n' "${times[@]}"
-	} >"$kept.$$" && mv "$kept.$$" "$kept"
+	printf '%s\n' "${times[@]}" | grep -v '^ '
+	(with_lock "$kept.lock" append_record "$kept" "$1") || say "the times cannot be stored in $kept"
 }
 
 # Run parts one after the other. Their times and results go to the arrays.
@@ -273,7 +293,9 @@ join_background() {
 
 main() {
 	local first=() second=() log=$OUT/logs/check-background.log background=
+	local run
 
+	run="$(tree): $*"
 	while [ $# -gt 0 ] && [ "$1" != -- ]; do
 		first+=("$1")
 		shift
@@ -310,7 +332,7 @@ main() {
 		trap - EXIT
 	fi
 	if [ ${#parts[@]} -gt 1 ]; then
-		print_times
+		print_times "$run"
 		python3 "$top/scripts/total.py" "${parts[@]}" || failed=1
 	fi
 	exit $failed

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """
-scripts/check.sh: words that name no part, parts that cannot be built, and parts in the background
-that end early.
+scripts/check.sh: words that name no part, parts that cannot be built, parts in the background
+that end early, and times.
 """
 
+import fcntl
 import os
 import pathlib
 import re
@@ -77,12 +78,122 @@ class Check(unittest.TestCase):
         self.assertEqual(suite.find("testcase").get("name"), "some part")
         self.assertIn("nothing could be run", suite.find("testcase/failure").get("message"))
 
-    def test_times_of_earlier_runs_are_kept(self):
-        with tempfile.TemporaryDirectory() as out:
-            for part in ("one", "two"):
-                self.run_in_script(out, f'PUMICE_CACHE=$OUT; times=("1 s: {part}"); print_times')
-            kept = pathlib.Path(out, "check-times").read_text(encoding="utf-8")
-        self.assertRegex(kept, r"(?s)\A20\S+Z \w*\n  1 s: one\n.*\n20\S+Z \w*\n  1 s: two\n")
+
+class Times(unittest.TestCase):
+    """Times of the parts are printed, and kept in the cache."""
+
+    # Parts without anything to build, with a step of no time, and one each on both outputs.
+    PARTS = """
+make() { :; }
+check_space() { :; }
+steps() {
+	echo "  ✓ short (0 s)"
+	echo "  ✓ step of $1 (3 s)"
+	echo "  ✓ other step (14 s)" >&2
+	mkdir -p "$results"
+	echo '{"passed": ["case"], "failed": []}' >"$results/guest-$1.json"
+	[ "$1" != "$FAILS" ] && [ "$PYTHONUNBUFFERED" ]
+}
+one() { part "guest-$1" "part $1" "" steps "$1"; }
+run_part() { if [ "$1" = kernels ]; then side_by_side one a b; else one "$1"; fi; }
+"""
+
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.out = pathlib.Path(holder.name)
+        self.kept = self.out / "check-times"
+
+    def script(self, commands, **variables):
+        """Return the command and options that run commands after the functions of the script."""
+        commands = f'source <(sed "\\$d" "{SCRIPT}"); {commands}'
+        return {"args": ["bash", "-c", commands, str(SCRIPT)], "text": True,
+                "env": {**os.environ, "OUT": str(self.out), "PUMICE_CACHE": str(self.out),
+                        "PYTHONUNBUFFERED": "", **variables}}
+
+    def run_in_script(self, commands, **variables):
+        return subprocess.run(**self.script(commands, **variables), check=False, capture_output=True)
+
+    def commit(self):
+        return self.run_in_script("tree").stdout.strip()
+
+    def test_a_run_of_several_parts_prints_and_keeps_its_times(self):
+        commit = self.commit()
+        for words, parts in (("lint kernels", ["lint", "a", "b"]),
+                             ("lint docs -- unit", ["lint", "docs", "unit"])):
+            done = self.run_in_script(f"{self.PARTS} main {words}", FAILS="")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            times = "".join(rf"\d+ s: part {name}\n" for name in parts)
+            self.assertRegex(done.stdout, rf"\n== time\n{times}\d+ s: all parts\n== all parts\n"
+                             r"3 passed, 0 failed\n\Z")
+            for name in parts:
+                self.assertIn(f"  ✓ step of {name} (3 s)\n  ✓ other step (14 s)\n", done.stdout)
+            steps = "".join(rf"  \d+ s: part {name}\n    3 s: step of {name}\n    14 s: other step\n"
+                            for name in parts)
+            self.assertRegex(self.kept.read_text(encoding="utf-8"),
+                             rf"(?:\A|\n)20[-\d]+T[:\d]+Z {commit}: {words}\n{steps}"
+                             r"  \d+ s: all parts\n\Z")
+        self.assertEqual(self.kept.read_text(encoding="utf-8").count("all parts"), 2)
+
+    def test_a_part_that_fails_fails_the_run_and_has_a_time(self):
+        for words in ("docs lint", "lint -- docs", "lint kernels"):
+            fails = "b" if "kernels" in words else "docs"
+            done = self.run_in_script(f"{self.PARTS} main {words}", FAILS=fails)
+            self.assertEqual(done.returncode, 1, words)
+            self.assertIn(f" s: part {fails}\n", done.stdout.partition("== time")[2])
+
+    def test_a_run_of_one_part_is_not_kept(self):
+        done = self.run_in_script(f"{self.PARTS} main lint", FAILS="")
+        self.assertEqual(done.returncode, 0)
+        self.assertNotIn("== time", done.stdout)
+        self.assertFalse(self.kept.exists())
+
+    def test_the_commit_of_edited_files_is_dirty(self):
+        git = ["git", "-C", str(self.out), "-c", "user.name=a", "-c", "user.email=a@b.c"]
+        self.assertEqual(self.run_in_script(f'top={self.out}; tree').stdout, "unknown\n")
+        (self.out / "file").write_text("one", encoding="ascii")
+        for words in (["init", "-q"], ["add", "file"], ["commit", "-q", "-m", "one"], ["tag", "-a", "-m", "one", "v1"]):
+            subprocess.run([*git, *words], check=True)
+        commit = subprocess.run([*git, "rev-parse", "--short", "HEAD"], check=True, text=True,
+                                capture_output=True).stdout.strip()
+        self.assertEqual(self.run_in_script(f'top={self.out}; tree').stdout, f"{commit}\n")
+        (self.out / "file").write_text("two", encoding="ascii")
+        self.assertEqual(self.run_in_script(f'top={self.out}; tree').stdout, f"{commit}-dirty\n")
+
+    def test_the_last_records_are_kept_whole(self):
+        most = int(self.run_in_script("echo $RECORDS").stdout)
+        self.assertGreaterEqual(most, 20)
+        self.kept.write_text("  7 s: end of a record\n" + "".join(
+            f"2026-11-29T00:00:00Z {n}: parts\n" + "  9 s: step\n" * n for n in range(most)),
+                             encoding="utf-8")
+        # One record is complete, and the last removes another one.
+        for first in (0, 1):
+            self.run_in_script('times=("1 s: part"); print_times "new: parts"')
+            records = re.split(r"^(?=20)", self.kept.read_text(encoding="utf-8"), flags=re.M)
+            self.assertEqual(records[0], "")
+            self.assertEqual(len(records) - 1, most)
+            self.assertEqual(records[1], f"2026-11-29T00:00:00Z {first + 1}: parts\n" +
+                             "  9 s: step\n" * (first + 1))
+            self.assertRegex(records[-1], r"Z new: parts\n  1 s: part\n  \d+ s: all parts\n\Z")
+
+    def test_two_runs_that_end_together_keep_both_records(self):
+        with open(f"{self.kept}.lock", "w", encoding="ascii") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            with subprocess.Popen(**self.script('times=("1 s: part"); print_times "second: parts"'),
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as second:
+                self.assertIn("waiting for another run", second.stderr.readline())
+                self.kept.write_text("2026-11-29T00:00:00Z first: parts\n", encoding="utf-8")
+                fcntl.flock(lock, fcntl.LOCK_UN)
+                self.assertEqual(second.wait(), 0)
+        self.assertRegex(self.kept.read_text(encoding="utf-8"),
+                         r"\A20\S+ first: parts\n20\S+ second: parts\n  1 s: part\n")
+
+    def test_a_cache_that_cannot_be_written_is_reported_and_no_failure(self):
+        self.kept.mkdir()
+        done = self.run_in_script(f"{self.PARTS} main lint unit", FAILS="")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn(f"the times cannot be stored in {self.kept}\n", done.stderr)
+        self.assertTrue(done.stdout.endswith("2 passed, 0 failed\n"), done.stdout)
 
 
 class Targets(unittest.TestCase):
