@@ -199,6 +199,57 @@ static void stale_bytes_of_an_atomic_operation_are_found(void **state)
 	assert_false(lines_is_stale(NULL, CTX, VA, 8, &at));
 }
 
+/* Announce an atomic operation on a word. */
+static void announce_atomic(u64 va)
+{
+	lines_expect(lines, CTX, va, 4, false);
+	lines_expect(lines, CTX, va, 4, true);
+}
+
+/* Another USC has done its operation, and not yet requested it: in this job, or one before. */
+static void results_of_atomic_operations_are_not_stale(void **state)
+{
+	u32 n;
+
+	(void)state;
+	for (n = 0; n < 2; n++) {
+		const u64 va = VA + n * 256;
+
+		assert_false(reads(va, 4));
+		lines_job_begin(lines, CTX);
+		announce_atomic(va);
+		memory[va - VA]++;
+		if (n)
+			lines_job_begin(lines, CTX);
+		announce_atomic(va);
+		assert_false(lines_is_stale(lines, CTX, va, 4, &at));
+		lines_write(lines, CTX, va, 4, &writer);
+		assert_false(lines_is_stale(lines, CTX, va, 4, &at));
+	}
+}
+
+/* It may be before the operation, such as a compare-and-exchange. */
+static void loads_after_an_announced_store_keep_no_copy(void **state)
+{
+	(void)state;
+	announce_atomic(VA);
+	assert_false(reads(VA, 4));
+	memory[0]++;
+	lines_job_begin(lines, CTX);
+	assert_false(reads(VA, 4));
+}
+
+static void stale_bytes_are_stale_after_an_announced_store(void **state)
+{
+	(void)state;
+	read_before(VA, 8, VA + 2);
+	announce_atomic(VA);
+	lines_job_begin(lines, CTX);
+	assert_true(reads(VA, 8));
+	assert_int_equal(at, VA + 2);
+	assert_true(lines_is_stale(lines, CTX, VA, 4, &at));
+}
+
 static void end_of_a_job_handled(void)
 {
 	lines_job_end(lines, CTX, PUMICE_UNIT_CDM, PUMICE_WAVE_MASTER_CDM, 17, true);
@@ -804,6 +855,9 @@ int main(void)
 		TEST(bytes_that_are_read_after_a_write_are_compared),
 		TEST(bytes_of_context_0_are_compared_in_each_job),
 		TEST(stale_bytes_of_an_atomic_operation_are_found),
+		TEST(results_of_atomic_operations_are_not_stale),
+		TEST(loads_after_an_announced_store_keep_no_copy),
+		TEST(stale_bytes_are_stale_after_an_announced_store),
 		TEST(first_dirty_byte_of_a_job_is_found_once),
 		TEST(last_writer_of_a_line_is_returned),
 		TEST(jobs_that_run_or_are_not_handled_have_no_dirty_byte),

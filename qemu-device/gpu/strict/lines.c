@@ -14,10 +14,10 @@
  * also one that is resumed, exchanges them again, and so does every end of the line except DROP.
  *
  * Lines are compared once in each job: memory that is written while a job runs is for programs that
- * use coherent buffers, of which no line exists. Writes of units forget the copy: whether they are
- * ordered is examined elsewhere (race.h). A line is kept whether or not a cache of the GPU's size
- * would still have it, since a program must not depend on evictions; so findings do not depend
- * on the sizes of caches.
+ * use coherent buffers, of which no line exists. Writes of units forget the copy, those of lanes
+ * when they are announced: whether they are ordered is examined elsewhere (race.h). A line is kept
+ * whether or not a cache of the GPU's size would still have it, since a program must not depend on
+ * evictions; so findings do not depend on the sizes of caches.
  *
  * Limits: one level for all caches: an operation counts if it reaches the CPU (scope SYSTEM).
  * LINES_SETS * LINES_WAYS lines; the oldest of a set is replaced, and counts as written then.
@@ -398,6 +398,16 @@ static void expect(struct lines *lines, struct line *line, u64 bytes)
 	}
 }
 
+/*
+ * A store will write bytes: end their comparison in this job, and in others that begin before its
+ * request. Memory has the result of an atomic operation then, which those of other USCs may load.
+ */
+static void end_comparison(struct line *line, u64 bytes)
+{
+	line->checked |= bytes;
+	line->known &= ~bytes | line->stale;
+}
+
 /* ------------------------------------------------------------------- accesses */
 
 /*
@@ -479,9 +489,12 @@ void lines_expect(struct lines *lines, unsigned int ctx, u64 va, u64 bytes, bool
 
 		if (!line)
 			continue;
-		if (store)
+		if (store) {
 			expect(lines, line, mask);
-		else if (mask & line->known & ~line->checked)
+			end_comparison(line, mask);
+			continue;
+		}
+		if (mask & line->known & ~line->checked)
 			compare(lines, line, mask & line->known & ~line->checked);
 	}
 	pthread_mutex_unlock(&lines->lock);

@@ -70,7 +70,8 @@ void lines_write(struct lines *lines, unsigned int ctx, u64 va, u64 bytes,
 		 const struct lines_writer *writer);
 /*
  * A unit will access bytes by the caches, and calls lines_read() or lines_write() afterwards:
- * find those that are stale, or keep those that memory has before a store.
+ * find those that are stale, or keep those that memory has before a store. A store ends the
+ * comparison of its bytes that are not stale.
  */
 void lines_expect(struct lines *lines, unsigned int ctx, u64 va, u64 bytes, bool store);
 /*

@@ -265,6 +265,57 @@ static void store_and_execute(struct fixture *fx, const struct pumice_usc_insn *
 	assert_int_equal(fx_fw_wait(fx, JOB_EVENTS), PUMICE_IC_PENDING__CDM_DONE__MASK);
 }
 
+/* Copy a word to another place, by a transfer. */
+static void copy_word(struct fixture *fx, u64 src, u64 dst)
+{
+	const struct pumice_tdm_copy copy = { .src = src, .dst = dst, .bytes = 4 };
+	u32 *word = job_stream(fx) + TRANSFER / 4;
+
+	fx_fw_write64(fx, PUMICE_MMU_CTX(JOB_CTX), testmem_ctx_reg(fx->tm, JOB_CTX));
+	pumice_tdm_copy_pack(word, &copy);
+	pumice_tdm_halt_pack(word + PUMICE_TDM_COPY_WORDS, &(struct pumice_tdm_halt){ 0 });
+	run_transfer(fx);
+}
+
+/* A word that jobs read, and another USC accesses between an operation of a job and its request. */
+#define COUNTER		256u
+#define COUNTER_VA	(JOB_DATA + 4 * COUNTER)
+
+static bool announces;
+
+bool __real_lines_is_stale(struct lines *lines, unsigned int ctx, u64 va, u64 bytes, u64 *at);
+bool __wrap_lines_is_stale(struct lines *lines, unsigned int ctx, u64 va, u64 bytes, u64 *at);
+
+/* An atomic operation is requested: announce one of another USC. */
+bool __wrap_lines_is_stale(struct lines *lines, unsigned int ctx, u64 va, u64 bytes, u64 *at)
+{
+	if (announces && va == COUNTER_VA) {
+		lines_expect(lines, ctx, va, bytes, false);
+		lines_expect(lines, ctx, va, bytes, true);
+	}
+	return __real_lines_is_stale(lines, ctx, va, bytes, at);
+}
+
+/* The job before has read the counter, and no invalidation follows. */
+static void atomic_operations_of_two_uscs_are_not_stale(void **state)
+{
+	const struct pumice_usc_insn add =
+		INSN(GLOBAL_ATOMIC, .func = PUMICE_USC_ATOMIC_ADD, .sig0 = 0, .mask = ALWAYS,
+		     .src2 = SH(0), .src0 = R(1), .disp = 4 * COUNTER, .src1 = R(0), .dst = R(2));
+	struct fixture *fx = create_old();
+
+	(void)state;
+	copy_word(fx, COUNTER_VA, COUNTER_VA + PAGE);
+	announces = true;
+	store_and_execute(fx, &add);
+	announces = false;
+	assert_int_equal(data[COUNTER], 0);
+	assert_int_equal(strict_count(&fx->gpu->strict), 0);
+	fx_fw_write(fx, PUMICE_SLC_OP, CLEAN_JOB);
+	assert_int_equal(data[COUNTER], job_number(0));
+	fx_destroy(fx);
+}
+
 /* Store a word of another context with the same tables, and end its job. */
 static void store_of_another(struct fixture *fx, u32 word)
 {
@@ -323,18 +374,6 @@ static void stores_are_seen_when_strict_mode_ends(void **state)
 	assert_int_equal(pumice_gpu_set_mode(fx->gpu, "counted"), 0);
 	assert_seen(true);
 	fx_destroy(fx);
-}
-
-/* Copy a word to another place, by a transfer. */
-static void copy_word(struct fixture *fx, u64 src, u64 dst)
-{
-	const struct pumice_tdm_copy copy = { .src = src, .dst = dst, .bytes = 4 };
-	u32 *word = job_stream(fx) + TRANSFER / 4;
-
-	fx_fw_write64(fx, PUMICE_MMU_CTX(JOB_CTX), testmem_ctx_reg(fx->tm, JOB_CTX));
-	pumice_tdm_copy_pack(word, &copy);
-	pumice_tdm_halt_pack(word + PUMICE_TDM_COPY_WORDS, &(struct pumice_tdm_halt){ 0 });
-	run_transfer(fx);
 }
 
 /* A transfer that reads by the caches does not see what the CPU has written since. */
@@ -679,6 +718,7 @@ int main(void)
 		cmocka_unit_test(stores_are_seen_after_an_invalidation_that_writes_lines),
 		cmocka_unit_test(stores_are_lost_by_an_invalidation_alone),
 		cmocka_unit_test(operations_on_a_range_are_of_its_lines),
+		cmocka_unit_test(atomic_operations_of_two_uscs_are_not_stale),
 		cmocka_unit_test(fences_of_programs_are_on_stores_of_their_context),
 		cmocka_unit_test(stores_are_seen_when_the_tables_change),
 		cmocka_unit_test(stores_are_seen_when_strict_mode_ends),
