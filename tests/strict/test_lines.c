@@ -620,6 +620,25 @@ static void value_before_an_announced_store_is_kept(void **state)
 	assert_memory(VA + 7, "<old!>");
 }
 
+/* Two USCs add to a counter: the second one announces it before the request of the first one. */
+static void value_before_the_first_of_several_stores_is_kept(void **state)
+{
+	u32 n;
+
+	(void)state;
+	put(VA + 8, "0");
+	for (n = 0; n < 2; n++) {
+		announce_atomic(VA + 8);
+		memory[8]++;
+	}
+	for (n = 0; n < 2; n++)
+		lines_write(lines, CTX, VA + 8, 4, &writer);
+	end_of_a_job_handled();
+	assert_memory(VA + 8, "0");
+	lines_clean(lines, CTX, 0, ALL);
+	assert_memory(VA + 8, "2");
+}
+
 static void held_stores_are_written_or_lost_with_their_lines(void **state)
 {
 	u64 va;
@@ -874,6 +893,7 @@ int main(void)
 		TEST(lines_beyond_the_limit_are_not_held),
 		TEST(stores_are_in_memory_while_another_job_of_the_context_runs),
 		TEST(value_before_an_announced_store_is_kept),
+		TEST(value_before_the_first_of_several_stores_is_kept),
 		TEST(held_stores_are_written_or_lost_with_their_lines),
 		TEST(stores_to_pages_that_are_unmapped_are_lost),
 		TEST(stores_to_pages_that_are_read_only_now_are_lost),

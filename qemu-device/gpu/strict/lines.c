@@ -374,8 +374,8 @@ static void begin(struct lines *lines, struct line *line)
 }
 
 /*
- * Keep the values that bytes have before they are written. Those of other memory, which had the
- * address before, are in it.
+ * Keep the values that bytes have before they are written: before the first store of several that
+ * are announced. Those of other memory, which had the address before, are in it.
  */
 static void expect(struct lines *lines, struct line *line, u64 bytes)
 {
@@ -390,6 +390,7 @@ static void expect(struct lines *lines, struct line *line, u64 bytes)
 		line->expected = 0;
 	}
 	line->host = host;
+	bytes &= ~line->expected;
 	line->expected |= bytes;
 	for (; host && bytes; bytes &= bytes - 1) {
 		const u32 n = (u32)__builtin_ctzll(bytes);
