@@ -83,11 +83,15 @@ void coherence_request(struct pumice_gpu *gpu, const struct mmu_request *r, u32 
 			report_stale(gpu, r, at);
 		return;
 	}
+	if (bypass) {
+		lines_bypass(lines, r->ctx, r->addr, r->bytes);
+		return;
+	}
 	if (client == PUMICE_MEM_CLIENT_USC_ATOMIC &&
 	    lines_is_stale(lines, r->ctx, r->addr, r->bytes, &at))
 		report_stale(gpu, r, at);
 	place = place_of(gpu, r->unit, r->usc);
-	lines_write(lines, r->ctx, r->addr, r->bytes, bypass ? NULL : &place);
+	lines_write(lines, r->ctx, r->addr, r->bytes, &place);
 }
 
 bool coherence_held(void *opaque, const struct mmu_request *read, const u8 *grain, u8 *to)

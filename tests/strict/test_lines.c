@@ -139,14 +139,16 @@ static void invalidated_lines_are_not_stale(void **state)
 	assert_true(reads(VA, 64));
 }
 
-/* With the writer's unit, or without one: to memory. */
+/* By the caches, with data that arrive later, or to memory. */
 static void writes_of_units_are_not_stale(void **state)
 {
 	(void)state;
 	assert_false(reads(VA, 128));
 	lines_write(lines, CTX, VA + 62, 4, &writer);
 	lines_write(lines, CTX, VA + 8, 1, NULL);
+	lines_bypass(lines, CTX, VA + 16, 1);
 	memory[8]++;
+	memory[16]++;
 	memory[62]++;
 	memory[65]++;
 	lines_job_begin(lines, CTX);
@@ -506,6 +508,36 @@ static void stores_are_in_memory_when_they_are_cleaned(void **state)
 	/* They are no longer dirty, and the end of the next job hides nothing. */
 	end_of_a_job_handled();
 	assert_memory(VA + 61, "(new!)");
+}
+
+/* Some of the bytes of a line, and all that it has. */
+static void bytes_that_bypass_the_caches_are_in_memory(void **state)
+{
+	struct lines_dirty dirty;
+
+	(void)state;
+	store(VA + 62, false);
+	store(VA + 256, false);
+	put(VA + 63, "BYP");
+	lines_bypass(lines, CTX, VA + 63, 3);
+	lines_bypass(lines, OTHER, VA + 62, 1);
+	put(VA + 256, "BYP!");
+	lines_bypass(lines, CTX, VA + 256, 4);
+	end_of_a_job_handled();
+	assert_memory(VA + 61, "<oBYP>");
+	assert_memory(VA + 255, "<BYP!>");
+	assert_true(lines_take_dirty(lines, 0, &dirty));
+	assert_int_equal(dirty.va, VA + 62);
+	lines_clean(lines, CTX, 0, ALL);
+	assert_memory(VA + 61, "<nBYP>");
+	assert_memory(VA + 255, "<BYP!>");
+	/* Lines that have none do not count. */
+	store(VA + 256, false);
+	lines_bypass(lines, CTX, VA + 256, 4);
+	end_of_a_job_handled();
+	assert_false(lines_take_dirty(lines, 0, &dirty));
+	lines_bypass(lines, MMU_TABLES, VA, 4);
+	lines_bypass(NULL, CTX, VA, 4);
 }
 
 static void bytes_that_are_held_are_hidden_once(void **state)
@@ -888,6 +920,7 @@ int main(void)
 		TEST(bytes_that_will_be_read_are_compared_before),
 		TEST(bytes_that_are_announced_only_are_not_stale),
 		TEST(stores_are_in_memory_when_they_are_cleaned),
+		TEST(bytes_that_bypass_the_caches_are_in_memory),
 		TEST(bytes_that_are_held_are_hidden_once),
 		TEST(stores_are_in_memory_from_the_begin_of_a_job_to_its_end),
 		TEST(lines_beyond_the_limit_are_not_held),

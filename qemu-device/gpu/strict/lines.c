@@ -6,7 +6,7 @@
  * unit has read by the caches has a copy of the bytes as it has read them, until software
  * invalidates it. If memory differs when a later job reads them, then someone else has written it
  * since: they are stale, and the job reads the copy. Bytes that units have written by the caches
- * are dirty until software cleans them.
+ * are dirty until software cleans them, or a unit that bypasses the caches writes them.
  *
  * Units write to memory itself, so a line needs no order with the writes of other threads. When a
  * job ends and no other one of its context runs, its dirty bytes are exchanged with the former ones
@@ -270,6 +270,15 @@ static void set_clean(struct lines *lines, struct line *line)
 		lines->lowest[line->ctx] = NONE;
 }
 
+/* A unit that bypasses the caches has written bytes of a line of which none is held. */
+static void set_in_memory(struct lines *lines, struct line *line, u64 bytes)
+{
+	if (line->dirty & ~bytes)
+		line->dirty &= ~bytes;
+	else
+		set_clean(lines, line);
+}
+
 /* Remove a line from its context, and forget it. */
 static void forget(struct lines *lines, struct line *line)
 {
@@ -409,6 +418,14 @@ static void end_comparison(struct line *line, u64 bytes)
 	line->known &= ~bytes | line->stale;
 }
 
+/* Bytes of a line are written: they are neither stale nor compared, until they are read again. */
+static void forget_copy(struct lines *lines, struct line *line, u64 bytes)
+{
+	line->known &= ~bytes;
+	line->checked &= ~bytes;
+	set_stale(lines, line, line->stale & ~bytes);
+}
+
 /* ------------------------------------------------------------------- accesses */
 
 /*
@@ -464,15 +481,32 @@ void lines_write(struct lines *lines, unsigned int ctx, u64 va, u64 bytes,
 
 		if (!line)
 			continue;
-		line->known &= ~mask;
-		line->checked &= ~mask;
-		set_stale(lines, line, line->stale & ~mask);
+		forget_copy(lines, line, mask);
 		if (writer) {
 			expect(lines, line, mask & ~line->expected);
 			line->expected &= ~mask;
 			set_dirty(lines, line, mask);
 			line->writer = *writer;
 		}
+	}
+	pthread_mutex_unlock(&lines->lock);
+}
+
+void lines_bypass(struct lines *lines, unsigned int ctx, u64 va, u64 bytes)
+{
+	const u64 end = va + bytes;
+
+	if (!lines || ctx >= PUMICE_MMU_CONTEXTS)
+		return;
+	pthread_mutex_lock(&lines->lock);
+	while (va < end) {
+		u64 mask;
+		struct line *line = begin_next(lines, ctx, &va, end, false, &mask);
+
+		if (!line)
+			continue;
+		forget_copy(lines, line, mask);
+		set_in_memory(lines, line, mask);
 	}
 	pthread_mutex_unlock(&lines->lock);
 }

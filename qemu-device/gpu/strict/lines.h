@@ -63,11 +63,13 @@ void lines_job_begin(struct lines *lines, unsigned int ctx);
  */
 bool lines_read(struct lines *lines, unsigned int ctx, u64 va, u64 bytes, u64 *at);
 /*
- * A unit writes bytes. writer: by the caches, which hold them until they are cleaned; NULL: to
- * memory, or they were written by the caches before and have become visible now.
+ * A unit writes bytes by the caches, which hold them until they are cleaned. writer: NULL: they
+ * were written before and have become visible now.
  */
 void lines_write(struct lines *lines, unsigned int ctx, u64 va, u64 bytes,
 		 const struct lines_writer *writer);
+/* A unit that bypasses the caches writes bytes: memory has the new value, and a line too. */
+void lines_bypass(struct lines *lines, unsigned int ctx, u64 va, u64 bytes);
 /*
  * A unit will access bytes by the caches, and calls lines_read() or lines_write() afterwards:
  * find those that are stale, or keep those that memory has before a store. A store ends the

@@ -277,6 +277,39 @@ static void copy_word(struct fixture *fx, u64 src, u64 dst)
 	run_transfer(fx);
 }
 
+/* Results of transfers bypass the caches. */
+static void copies_to_bytes_that_caches_hold_are_in_memory(void **state)
+{
+	struct fixture *fx = create_old();
+	u32 n;
+
+	(void)state;
+	store(fx);
+	data[1024] = 5;
+	copy_word(fx, JOB_DATA + 4096, JOB_DATA + 4);
+	for (n = 0; n < stores.group; n++)
+		assert_int_equal(data[n], n == 1 ? 5 : OLD);
+	fx_fw_write(fx, PUMICE_SLC_OP, CLEAN_JOB);
+	for (n = 0; n < stores.group; n++)
+		assert_int_equal(data[n], n == 1 ? 5 : job_number(n));
+	fx_destroy(fx);
+}
+
+/* The second copy writes a word that the first one has read. */
+static void bytes_that_copies_have_written_are_not_stale(void **state)
+{
+	struct fixture *fx = create_old();
+
+	(void)state;
+	data[1024] = 5;
+	copy_word(fx, JOB_DATA, JOB_DATA + 8192);
+	copy_word(fx, JOB_DATA + 4096, JOB_DATA);
+	copy_word(fx, JOB_DATA, JOB_DATA + 8192);
+	assert_int_equal(data[2048], 5);
+	assert_int_equal(strict_count(&fx->gpu->strict), 0);
+	fx_destroy(fx);
+}
+
 /* A word that jobs read, and another USC accesses between an operation of a job and its request. */
 #define COUNTER		256u
 #define COUNTER_VA	(JOB_DATA + 4 * COUNTER)
@@ -718,6 +751,8 @@ int main(void)
 		cmocka_unit_test(stores_are_seen_after_an_invalidation_that_writes_lines),
 		cmocka_unit_test(stores_are_lost_by_an_invalidation_alone),
 		cmocka_unit_test(operations_on_a_range_are_of_its_lines),
+		cmocka_unit_test(copies_to_bytes_that_caches_hold_are_in_memory),
+		cmocka_unit_test(bytes_that_copies_have_written_are_not_stale),
 		cmocka_unit_test(atomic_operations_of_two_uscs_are_not_stale),
 		cmocka_unit_test(fences_of_programs_are_on_stores_of_their_context),
 		cmocka_unit_test(stores_are_seen_when_the_tables_change),
