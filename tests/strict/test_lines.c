@@ -831,6 +831,25 @@ static void operations_visit_lines_that_they_end(void **state)
 	assert_int_equal(counts().visited - before, 96);
 }
 
+/* It is done under the device lock: of the lines that became dirty last. */
+static void search_for_the_next_dirty_line_has_a_limit(void **state)
+{
+	const u32 all = 5000, limit = 4096;
+	struct lines_dirty dirty;
+	u64 before;
+	u32 n;
+
+	(void)state;
+	for (n = 0; n < all; n++)
+		lines_write(lines, CTX, VA + n * 64ull, 4, &writer);
+	lines_clean(lines, CTX, VA, VA);
+	end_of_a_job_handled();
+	before = counts().visited;
+	assert_true(lines_take_dirty(lines, 0, &dirty));
+	assert_int_equal(counts().visited - before, limit);
+	assert_int_equal(dirty.va, VA + (all - limit) * 64ull);
+}
+
 static void operations_on_a_range_visit_no_line_after_all_were_dropped(void **state)
 {
 	u64 before;
@@ -934,6 +953,7 @@ int main(void)
 		TEST(held_stores_are_not_written_to_a_page_that_replaces_theirs),
 		TEST(stores_to_a_page_and_to_its_replacement_are_separate),
 		TEST(operations_visit_lines_that_they_end),
+		TEST(search_for_the_next_dirty_line_has_a_limit),
 		TEST(operations_on_a_range_visit_no_line_after_all_were_dropped),
 		TEST(words_of_the_bytes_are_read),
 		TEST(oldest_lines_are_replaced),

@@ -83,7 +83,7 @@ struct lines {
 	u64 job[PUMICE_MMU_CONTEXTS];	/* number of the last one of a context; of 0: of all */
 	u64 allocated;
 	struct list list[PUMICE_MMU_CONTEXTS][LISTS];
-	u32 lowest[PUMICE_MMU_CONTEXTS];	/* dirty line by address; NONE: unknown */
+	u32 lowest[PUMICE_MMU_CONTEXTS];	/* known dirty line by address, or NONE */
 	_Atomic u32 stale[PUMICE_MMU_CONTEXTS];	/* lines with stale bytes; read without the lock */
 	struct lines_counts counts;
 	struct ended ended[PUMICE_MMU_CONTEXTS];	/* the last job of a context */
@@ -738,8 +738,8 @@ void lines_job_handled(struct lines *lines, enum pumice_unit dm)
 }
 
 /*
- * Return the dirty line of a context with the lowest address, or NULL. Some are visited if that was
- * cleaned, and others were not. Lock held.
+ * Return the dirty line of a context with the lowest address, or NULL. If that was cleaned, and
+ * others were not, it is the lowest of the SEARCH lines that became dirty last. Lock held.
  */
 static struct line *first_dirty(struct lines *lines, unsigned int ctx)
 {

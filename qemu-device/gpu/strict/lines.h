@@ -108,8 +108,8 @@ void lines_job_switched(struct lines *lines, unsigned int ctx);
 void lines_job_handled(struct lines *lines, enum pumice_unit dm);
 /*
  * The firmware sleeps. Return the first byte of a job whose end it has handled that is not in
- * memory; to be called until there is none. busy: bit n: a job of MMU context n runs, which may
- * have written it: then the end is forgotten.
+ * memory, or that of 4096 lines if the first one was cleaned; to be called until there is none.
+ * busy: bit n: a job of MMU context n runs, which may have written it: then the end is forgotten.
  */
 bool lines_take_dirty(struct lines *lines, u32 busy, struct lines_dirty *dirty);
 void lines_get_counts(struct lines *lines, struct lines_counts *counts);
