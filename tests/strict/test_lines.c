@@ -757,6 +757,21 @@ static void stores_are_not_taken_from_a_page_that_replaces_theirs(void **state)
 	assert_memory(VA + 8, "new!");
 }
 
+/* The former page returns, with the stores, which were never held. */
+static void stores_to_a_page_that_was_replaced_for_a_time_remain(void **state)
+{
+	u64 *entry = testmem_pt_entry(tm, CTX, VA);
+	const u64 former = *entry;
+
+	(void)state;
+	store(VA + 8, false);
+	replace_page("page");
+	end_of_a_job_handled();
+	*entry = former;
+	lines_clean(lines, CTX, 0, ALL);
+	assert_memory(VA + 8, "new!");
+}
+
 static void held_stores_are_not_written_to_a_page_that_replaces_theirs(void **state)
 {
 	u8 *page;
@@ -950,6 +965,7 @@ int main(void)
 		TEST(stores_to_pages_that_are_unmapped_are_lost),
 		TEST(stores_to_pages_that_are_read_only_now_are_lost),
 		TEST(stores_are_not_taken_from_a_page_that_replaces_theirs),
+		TEST(stores_to_a_page_that_was_replaced_for_a_time_remain),
 		TEST(held_stores_are_not_written_to_a_page_that_replaces_theirs),
 		TEST(stores_to_a_page_and_to_its_replacement_are_separate),
 		TEST(operations_visit_lines_that_they_end),
