@@ -1,50 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Data of lines against memory: reads of stale lines, and bytes that were not cleaned. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "strict/lines.h"
-#include "testmem.h"
-
-#include <cmocka.h>
-
-#define CTX	3u
-#define OTHER	4u
-#define VA	0x40000000ull
-#define BYTES	(10u << 20)	/* of memory: more lines than are kept */
-#define ALL	UINT64_MAX
-
-static struct testmem *tm;
-static struct mmu mmu;
-static struct lines *lines;
-static u8 *memory;
-static u64 at;
-static const struct lines_writer writer = { .unit = PUMICE_UNIT_USC_DATA, .pc = 7, .code = 9 };
-
-static int set_up(void **state)
-{
-	(void)state;
-	memset(&mmu, 0, sizeof(mmu));
-	tm = testmem_create(TESTMEM_SIZE);
-	testmem_bind(tm, &mmu);
-	memory = testmem_map(tm, CTX, VA, BYTES, PUMICE_PAGE_SIZE_4K, 0);
-	lines = lines_create(&mmu);
-	at = 0;
-	lines_job_begin(lines, CTX);
-	return !lines;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	lines_destroy(lines);
-	testmem_destroy(tm);
-	return 0;
-}
+#include "lines_fixture.h"
 
 static struct lines_counts counts(void)
 {
@@ -52,11 +8,6 @@ static struct lines_counts counts(void)
 
 	lines_get_counts(lines, &now);
 	return now;
-}
-
-static bool reads(u64 va, u64 bytes)
-{
-	return lines_read(lines, CTX, va, bytes, &at);
 }
 
 /* Read bytes in a job, write one of them by the CPU, and begin another job. */
@@ -201,13 +152,6 @@ static void stale_bytes_of_an_atomic_operation_are_found(void **state)
 	assert_false(lines_is_stale(NULL, CTX, VA, 8, &at));
 }
 
-/* Announce an atomic operation on a word. */
-static void announce_atomic(u64 va)
-{
-	lines_expect(lines, CTX, va, 4, false);
-	lines_expect(lines, CTX, va, 4, true);
-}
-
 /* Another USC has done its operation, and not yet requested it: in this job, or one before. */
 static void results_of_atomic_operations_are_not_stale(void **state)
 {
@@ -250,12 +194,6 @@ static void stale_bytes_are_stale_after_an_announced_store(void **state)
 	assert_true(reads(VA, 8));
 	assert_int_equal(at, VA + 2);
 	assert_true(lines_is_stale(lines, CTX, VA, 4, &at));
-}
-
-static void end_of_a_job_handled(void)
-{
-	lines_job_end(lines, CTX, PUMICE_UNIT_CDM, PUMICE_WAVE_MASTER_CDM, 17, true);
-	lines_job_handled(lines, PUMICE_UNIT_CDM);
 }
 
 static void first_dirty_byte_of_a_job_is_found_once(void **state)
@@ -387,16 +325,6 @@ static void assert_held(u64 va, const char *bytes)
 			assert_int_equal(to[n], memory[grain - VA + n]);
 }
 
-static void put(u64 va, const char *bytes)
-{
-	memcpy(memory + (va - VA), bytes, strlen(bytes));
-}
-
-static void assert_memory(u64 va, const char *bytes)
-{
-	assert_memory_equal(memory + (va - VA), bytes, strlen(bytes));
-}
-
 static void stale_bytes_are_read_as_the_caches_hold_them(void **state)
 {
 	const u64 last = VA + 2 * LINES_GRAIN - 2;
@@ -482,334 +410,6 @@ static void bytes_that_are_announced_only_are_not_stale(void **state)
 	memory[20]++;
 	lines_job_begin(lines, CTX);
 	assert_false(reads(VA + 20, 4));
-}
-
-/* Store a word of a job that ends, in memory that had "old!". last: no other job runs. */
-static void store(u64 va, bool last)
-{
-	put(va - 1, "<old!>");
-	lines_write(lines, CTX, va, 4, &writer);
-	put(va, "new!");
-	lines_job_end(lines, CTX, PUMICE_UNIT_CDM, PUMICE_WAVE_MASTER_CDM, 17, last);
-}
-
-static void stores_are_in_memory_when_they_are_cleaned(void **state)
-{
-	(void)state;
-	store(VA + 62, true);
-	assert_memory(VA + 61, "<old!>");
-	/* The CPU writes the bytes next to them, and one of them. */
-	put(VA + 61, "(oLd!)");
-	lines_clean(lines, OTHER, 0, ALL);
-	lines_clean(lines, CTX, VA + 64, VA + 64);
-	assert_memory(VA + 61, "(oLw!)");
-	lines_clean(lines, CTX, 0, ALL);
-	assert_memory(VA + 61, "(new!)");
-	/* They are no longer dirty, and the end of the next job hides nothing. */
-	end_of_a_job_handled();
-	assert_memory(VA + 61, "(new!)");
-}
-
-/* Some of the bytes of a line, and all that it has. */
-static void bytes_that_bypass_the_caches_are_in_memory(void **state)
-{
-	struct lines_dirty dirty;
-
-	(void)state;
-	store(VA + 62, false);
-	store(VA + 256, false);
-	put(VA + 63, "BYP");
-	lines_bypass(lines, CTX, VA + 63, 3);
-	lines_bypass(lines, OTHER, VA + 62, 1);
-	put(VA + 256, "BYP!");
-	lines_bypass(lines, CTX, VA + 256, 4);
-	end_of_a_job_handled();
-	assert_memory(VA + 61, "<oBYP>");
-	assert_memory(VA + 255, "<BYP!>");
-	assert_true(lines_take_dirty(lines, 0, &dirty));
-	assert_int_equal(dirty.va, VA + 62);
-	lines_clean(lines, CTX, 0, ALL);
-	assert_memory(VA + 61, "<nBYP>");
-	assert_memory(VA + 255, "<BYP!>");
-	/* Lines that have none do not count. */
-	store(VA + 256, false);
-	lines_bypass(lines, CTX, VA + 256, 4);
-	end_of_a_job_handled();
-	assert_false(lines_take_dirty(lines, 0, &dirty));
-	lines_bypass(lines, MMU_TABLES, VA, 4);
-	lines_bypass(NULL, CTX, VA, 4);
-}
-
-static void bytes_that_are_held_are_hidden_once(void **state)
-{
-	(void)state;
-	store(VA + 8, false);
-	store(VA + 72, true);
-	end_of_a_job_handled();
-	assert_memory(VA + 7, "<old!>");
-	assert_memory(VA + 71, "<old!>");
-	lines_clean(lines, CTX, 0, ALL);
-	assert_memory(VA + 7, "<new!>");
-	assert_memory(VA + 71, "<new!>");
-}
-
-/* Accesses that bypass the caches, and request nothing, see them. */
-static void stores_are_in_memory_from_the_begin_of_a_job_to_its_end(void **state)
-{
-	u32 n;
-
-	(void)state;
-	store(VA + 8, false);
-	store(VA + 72, true);
-	for (n = 0; n < 2; n++) {
-		lines_job_begin(lines, OTHER);
-		assert_memory(VA + 8, "old!");
-		assert_memory(VA + 72, "old!");
-		lines_job_begin(lines, CTX);
-		assert_memory(VA + 8, "new!");
-		assert_memory(VA + 72, "new!");
-		end_of_a_job_handled();
-	}
-	lines_clean(lines, CTX, 0, ALL);
-	assert_memory(VA + 8, "new!");
-	assert_memory(VA + 72, "new!");
-}
-
-/* The limit is of each context; the other lines are in memory. */
-static void lines_beyond_the_limit_are_not_held(void **state)
-{
-	const u64 bytes = (LINES_HELD + 100) * LINES_BYTES;
-	u32 n, hidden, held = 0;
-	u64 va;
-
-	(void)state;
-	for (n = 0; n < 2; n++) {
-		for (va = VA; va < VA + bytes; va += LINES_BYTES)
-			store(va, false);
-		end_of_a_job_handled();
-		for (va = VA, hidden = 0; va < VA + bytes; va += LINES_BYTES)
-			hidden += memory[va - VA] == 'o';
-		assert_int_equal(hidden, LINES_HELD);
-		/* A second end hides no others. */
-		end_of_a_job_handled();
-		for (va = VA, held = 0; va < VA + bytes; va += LINES_BYTES)
-			held += memory[va - VA] == 'o';
-		assert_int_equal(held, LINES_HELD);
-		lines_clean(lines, CTX, 0, ALL);
-	}
-	for (va = VA; va < VA + bytes; va += LINES_BYTES)
-		assert_memory(va, "new!");
-}
-
-static void stores_are_in_memory_while_another_job_of_the_context_runs(void **state)
-{
-	(void)state;
-	store(VA + 8, false);
-	assert_memory(VA + 7, "<new!>");
-	end_of_a_job_handled();
-	assert_memory(VA + 7, "<old!>");
-	/* The same for accesses of a job that begins later. */
-	lines_job_begin(lines, CTX);
-	assert_false(reads(VA, 1));
-	assert_memory(VA + 7, "<new!>");
-	end_of_a_job_handled();
-	assert_memory(VA + 7, "<old!>");
-	lines_write(lines, CTX, VA + 9, 2, &writer);
-	assert_memory(VA + 7, "<new!>");
-	put(VA + 9, "12");
-	end_of_a_job_handled();
-	assert_memory(VA + 7, "<old!>");
-	lines_expect(lines, CTX, VA + 60, 4, true);
-	assert_memory(VA + 7, "<n12!>");
-	lines_clean(lines, CTX, 0, ALL);
-	assert_memory(VA + 7, "<n12!>");
-}
-
-/* Lanes announce their stores, and request them when they have been done. */
-static void value_before_an_announced_store_is_kept(void **state)
-{
-	u32 n;
-
-	(void)state;
-	for (n = 0; n < 2; n++) {
-		put(VA + 61, n ? "<two!>" : "<old!>");
-		lines_expect(lines, CTX, VA + 62, 4, true);
-		put(VA + 62, "new!");
-		lines_write(lines, CTX, VA + 62, 4, &writer);
-		end_of_a_job_handled();
-		assert_memory(VA + 61, n ? "<two!>" : "<old!>");
-		lines_clean(lines, CTX, 0, ALL);
-		assert_memory(VA + 61, "<new!>");
-	}
-	/* One without announcement, in the same job. */
-	store(VA + 62, true);
-	assert_memory(VA + 61, "<old!>");
-	/* An instruction that faulted has no request; the value is not that of a later job. */
-	put(VA + 8, "yore");
-	lines_expect(lines, CTX, VA + 8, 4, true);
-	lines_job_begin(lines, CTX);
-	store(VA + 8, true);
-	assert_memory(VA + 7, "<old!>");
-}
-
-/* Two USCs add to a counter: the second one announces it before the request of the first one. */
-static void value_before_the_first_of_several_stores_is_kept(void **state)
-{
-	u32 n;
-
-	(void)state;
-	put(VA + 8, "0");
-	for (n = 0; n < 2; n++) {
-		announce_atomic(VA + 8);
-		memory[8]++;
-	}
-	for (n = 0; n < 2; n++)
-		lines_write(lines, CTX, VA + 8, 4, &writer);
-	end_of_a_job_handled();
-	assert_memory(VA + 8, "0");
-	lines_clean(lines, CTX, 0, ALL);
-	assert_memory(VA + 8, "2");
-}
-
-static void held_stores_are_written_or_lost_with_their_lines(void **state)
-{
-	u64 va;
-
-	(void)state;
-	store(VA + 8, true);
-	lines_drop(lines, CTX, 0, ALL);
-	assert_memory(VA + 8, "new!");
-	store(VA + 8, true);
-	lines_show(lines, OTHER);
-	assert_memory(VA + 8, "old!");
-	lines_show(lines, CTX);
-	assert_memory(VA + 8, "new!");
-	end_of_a_job_handled();
-	assert_memory(VA + 8, "old!");
-	lines_discard(lines, CTX, VA + 64, ALL);
-	lines_discard(lines, CTX, 0, ALL);
-	lines_clean(lines, CTX, 0, ALL);
-	assert_memory(VA + 8, "old!");
-	store(VA + 8, true);
-	lines_reset(lines);
-	assert_memory(VA + 8, "old!");
-	/* Replaced by other lines. */
-	store(VA + 8, true);
-	lines_job_begin(lines, CTX);
-	for (va = VA + 64; va < VA + BYTES; va += LINES_BYTES)
-		assert_false(reads(va, 8));
-	assert_memory(VA + 8, "new!");
-}
-
-static void stores_to_pages_that_are_unmapped_are_lost(void **state)
-{
-	(void)state;
-	store(VA + 8, true);
-	testmem_unmap(tm, CTX, VA, LINES_GRAIN);
-	lines_clean(lines, CTX, 0, ALL);
-	assert_memory(VA + 8, "old!");
-	lines_write(lines, CTX, VA + 8, 4, &writer);
-	end_of_a_job_handled();
-	assert_memory(VA + 8, "old!");
-}
-
-/* Make the page of a store read-only, as an operation of the MMU does. */
-static void stores_to_pages_that_are_read_only_now_are_lost(void **state)
-{
-	u64 *entry = testmem_pt_entry(tm, CTX, VA);
-	struct pumice_mmu_pt_entry page;
-
-	(void)state;
-	store(VA + 8, true);
-	pumice_mmu_pt_entry_unpack64(*entry, &page);
-	page.read_only = true;
-	*entry = pumice_mmu_pt_entry_pack64(&page);
-	lines_clean(lines, CTX, 0, ALL);
-	assert_memory(VA + 8, "old!");
-}
-
-/* Map another page at VA, and return it; the tables change before the MMU is invalidated. */
-static u8 *replace_page(const char *bytes)
-{
-	u8 *page = testmem_map(tm, CTX, VA, LINES_GRAIN, PUMICE_PAGE_SIZE_4K, 0);
-
-	assert_ptr_not_equal(page, memory);
-	memcpy(page + 8, bytes, strlen(bytes));
-	return page;
-}
-
-static void stores_are_not_taken_from_a_page_that_replaces_theirs(void **state)
-{
-	u8 *page;
-
-	(void)state;
-	put(VA + 8, "old!");
-	lines_expect(lines, CTX, VA + 8, 4, true);
-	lines_write(lines, CTX, VA + 8, 4, &writer);
-	put(VA + 8, "new!");
-	page = replace_page("page");
-	end_of_a_job_handled();
-	assert_memory_equal(page + 8, "page", 4);
-	assert_memory(VA + 8, "new!");
-	memcpy(page + 8, "CPU!", 4);
-	lines_drop(lines, CTX, VA, VA + LINES_GRAIN - 1);
-	assert_memory_equal(page + 8, "CPU!", 4);
-	assert_memory(VA + 8, "new!");
-}
-
-/* The former page returns, with the stores, which were never held. */
-static void stores_to_a_page_that_was_replaced_for_a_time_remain(void **state)
-{
-	u64 *entry = testmem_pt_entry(tm, CTX, VA);
-	const u64 former = *entry;
-
-	(void)state;
-	store(VA + 8, false);
-	replace_page("page");
-	end_of_a_job_handled();
-	*entry = former;
-	lines_clean(lines, CTX, 0, ALL);
-	assert_memory(VA + 8, "new!");
-}
-
-static void held_stores_are_not_written_to_a_page_that_replaces_theirs(void **state)
-{
-	u8 *page;
-
-	(void)state;
-	store(VA + 8, true);
-	page = replace_page("page");
-	lines_job_begin(lines, CTX);
-	assert_memory_equal(page + 8, "page", 4);
-	/* They are lost, and no longer exchanged. */
-	end_of_a_job_handled();
-	lines_clean(lines, CTX, 0, ALL);
-	assert_memory_equal(page + 8, "page", 4);
-	assert_memory(VA + 8, "old!");
-}
-
-/* A store to one byte of the line in each page; an announced one that faults, before. */
-static void stores_to_a_page_and_to_its_replacement_are_separate(void **state)
-{
-	u8 *page;
-
-	(void)state;
-	store(VA + 8, false);
-	put(VA + 16, "yore");
-	lines_expect(lines, CTX, VA + 16, 4, true);
-	page = replace_page("page____past");
-	lines_expect(lines, CTX, VA + 12, 2, true);
-	memcpy(page + 12, "12", 2);
-	lines_write(lines, CTX, VA + 12, 2, &writer);
-	lines_write(lines, CTX, VA + 16, 4, &writer);
-	memcpy(page + 16, "3456", 4);
-	end_of_a_job_handled();
-	assert_memory_equal(page + 8, "page____past", 12);
-	assert_memory(VA + 8, "new!");
-	lines_clean(lines, CTX, 0, ALL);
-	assert_memory_equal(page + 8, "page12__3456", 12);
-	assert_memory(VA + 8, "new!");
-	assert_memory(VA + 16, "yore");
 }
 
 /* Of many lines, the operations of a stream are on a few. */
@@ -953,21 +553,6 @@ int main(void)
 		TEST(stale_bytes_are_read_as_the_caches_hold_them),
 		TEST(bytes_that_will_be_read_are_compared_before),
 		TEST(bytes_that_are_announced_only_are_not_stale),
-		TEST(stores_are_in_memory_when_they_are_cleaned),
-		TEST(bytes_that_bypass_the_caches_are_in_memory),
-		TEST(bytes_that_are_held_are_hidden_once),
-		TEST(stores_are_in_memory_from_the_begin_of_a_job_to_its_end),
-		TEST(lines_beyond_the_limit_are_not_held),
-		TEST(stores_are_in_memory_while_another_job_of_the_context_runs),
-		TEST(value_before_an_announced_store_is_kept),
-		TEST(value_before_the_first_of_several_stores_is_kept),
-		TEST(held_stores_are_written_or_lost_with_their_lines),
-		TEST(stores_to_pages_that_are_unmapped_are_lost),
-		TEST(stores_to_pages_that_are_read_only_now_are_lost),
-		TEST(stores_are_not_taken_from_a_page_that_replaces_theirs),
-		TEST(stores_to_a_page_that_was_replaced_for_a_time_remain),
-		TEST(held_stores_are_not_written_to_a_page_that_replaces_theirs),
-		TEST(stores_to_a_page_and_to_its_replacement_are_separate),
 		TEST(operations_visit_lines_that_they_end),
 		TEST(search_for_the_next_dirty_line_has_a_limit),
 		TEST(operations_on_a_range_visit_no_line_after_all_were_dropped),
