@@ -4,6 +4,8 @@
  * strict without threads. As in zoo.c, the right driver has no finding, and the first finding of
  * the wrong one has the right kind, access and buffer. Prints a line for each, in TAP.
  *
+ * The last line is a right program: it has the same result in all modes.
+ *
  * A job accesses a buffer, the host acts, and a second job accesses the buffer again, in the same
  * USC, since each has a TLB of its own.
  */
@@ -453,12 +455,71 @@ static bool wrong_is_found(const struct driver_error *e, char *finding)
 	return ok;
 }
 
+/* ------------------------------------------------------------------- modes */
+
+#define ALIASES "stores_by_two_addresses_have_the_same_result_in_all_modes"
+
+/* Store a word twice, by the addresses in sh0 and sh2. */
+static void assemble_aliases(struct fixture *f, uint64_t second)
+{
+	char text[TEXT_BYTES];
+
+	snprintf(text, sizeof(text),
+		 ".group 1, 1, 1\n"
+		 "mov sh0, %#x\nmov sh1, %#x\nmov sh2, %#x\nmov sh3, %#x\n"
+		 "mov r1, [one], 0\nmov r9, [one], %u\nmov r8, [one], %u\n" STORE32
+		 "mem_fence device\n"
+		 "global_store32 sig3, [one], sh2 + r1, r8\nsig_wait r2[0], sig3\nend\n",
+		 (unsigned int)f->buffer.va, (unsigned int)(f->buffer.va >> 32),
+		 (unsigned int)second, (unsigned int)(second >> 32), BEFORE, AFTER);
+	require(f, pumice_kernel_assemble(f->vm, "aliases", text, &f->kernel), ALIASES);
+}
+
+/* Run them with the right driver. Return whether memory has the last store, without a finding. */
+static bool last_alias_remains(const char *device, char *finding)
+{
+	struct fixture f = { 0 };
+	uint64_t second;
+	uint32_t word;
+	bool none;
+
+	require(&f, pumice_device_open(device, &f.dev, NULL, 0), "device");
+	require(&f, pumice_vm_create(f.dev, &f.vm), "vm");
+	require(&f, pumice_context_create(f.vm, PUMICE_PRIORITY_NORMAL, &f.context), "context");
+	require(&f, pumice_stream_create(f.vm, 65536, &f.stream), "stream");
+	require(&f, pumice_buffer_create(f.vm, PAGES * PAGE, &f.buffer), "buffer");
+	require(&f, pumice_vm_place(f.vm, f.buffer.bo, PUMICE_BIND_NOEXEC, &second), "place");
+	assemble_aliases(&f, second);
+	run_job(&f, f.context, f.stream, f.kernel);
+	word = *(uint32_t *)f.buffer.cpu;
+	none = pumice_finding_get(f.dev, 0, finding, TEXT_BYTES);
+	require(&f, pumice_vm_remove(f.vm, second), "unmap");
+	tear_down(&f);
+	if (word != AFTER)
+		printf("# %s: the CPU reads %u\n", device, word);
+	return none && word == AFTER;
+}
+
+static bool modes_have_one_result(void)
+{
+	static const char *const devices[] = {
+		"inproc:ram=64,threads=0", "inproc:ram=64,threads=0,mode=counted", DEVICE,
+	};
+	char finding[TEXT_BYTES] = "";
+	bool ok = true;
+	uint32_t n;
+
+	for (n = 0; n < 3; n++)
+		ok = last_alias_remains(devices[n], finding) && ok;
+	return strict_line(ALIASES, NULL, ok, finding);
+}
+
 int main(void)
 {
 	char right[TEXT_BYTES], finding[TEXT_BYTES];
 	uint32_t n, failed = 0;
 
-	printf("1..%zu\n", ERRORS);
+	printf("1..%zu\n", ERRORS + 1);
 	for (n = 0; n < ERRORS; n++) {
 		const struct driver_error *e = &errors[n];
 		const bool none = right_has_none(e, right);
@@ -466,5 +527,6 @@ int main(void)
 
 		failed += !strict_line(e->name, none ? NULL : right, found, finding);
 	}
+	failed += !modes_have_one_result();
 	return failed != 0;
 }

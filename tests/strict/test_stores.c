@@ -219,6 +219,28 @@ static void held_stores_are_written_or_lost_with_their_lines(void **state)
 	assert_memory(VA + 8, "new!");
 }
 
+/* Each store is by another address; cleaned as a whole, and invalidated. */
+static void last_store_to_memory_of_two_addresses_remains(void **state)
+{
+	u32 n;
+
+	(void)state;
+	*testmem_pt_entry(tm, CTX, VA + LINES_GRAIN) = *testmem_pt_entry(tm, CTX, VA);
+	for (n = 0; n < 2; n++) {
+		put(VA + 8, "old!");
+		lines_expect(lines, CTX, VA + 8, 4, true);
+		put(VA + 8, "one!");
+		lines_write(lines, CTX, VA + 8, 4, &writer);
+		lines_expect(lines, CTX, VA + LINES_GRAIN + 8, 4, true);
+		put(VA + 8, "two!");
+		lines_write(lines, CTX, VA + LINES_GRAIN + 8, 4, &writer);
+		end_of_a_job_handled();
+		assert_memory(VA + 8, "old!");
+		(n ? lines_drop : lines_clean)(lines, CTX, 0, ALL);
+		assert_memory(VA + 8, "two!");
+	}
+}
+
 static void stores_to_pages_that_are_unmapped_are_lost(void **state)
 {
 	(void)state;
@@ -343,6 +365,7 @@ int main(void)
 		TEST(value_before_an_announced_store_is_kept),
 		TEST(value_before_the_first_of_several_stores_is_kept),
 		TEST(held_stores_are_written_or_lost_with_their_lines),
+		TEST(last_store_to_memory_of_two_addresses_remains),
 		TEST(stores_to_pages_that_are_unmapped_are_lost),
 		TEST(stores_to_pages_that_are_read_only_now_are_lost),
 		TEST(stores_are_not_taken_from_a_page_that_replaces_theirs),

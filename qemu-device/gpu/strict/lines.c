@@ -24,7 +24,8 @@
  * LINES_HELD lines of a context have bytes that memory does not have: jobs begin and end under the
  * device lock. Memory that only the tiling pipeline may access is not compared, nor are translation
  * tables. Bytes are exchanged only with the memory that they were written to: if their address has
- * another one, those that are held are lost. Atomic operations have the value of memory.
+ * another one, those that are held are lost. If memory has several addresses, operations on ranges
+ * of them write its lines in any order. Atomic operations have the value of memory.
  */
 #include "lines.h"
 
@@ -595,6 +596,18 @@ static void apply(struct lines *lines, struct line *line, enum operation operati
 }
 
 /*
+ * Write the held bytes of a context, in the reverse order of the end of the job: memory of several
+ * addresses has the last store. Lock held.
+ */
+static void show_all(struct lines *lines, unsigned int ctx)
+{
+	struct list *list = &lines->list[ctx][HELD];
+
+	while (list->first != NONE)
+		show(lines, &lines->line[list->first]);
+}
+
+/*
  * Apply an operation to lines of a context with bytes of a range. Those of the range are looked up,
  * or those of the context, whichever are fewer: at most LINES_SETS * LINES_WAYS, also if none of
  * the range has a line. Lock held.
@@ -637,8 +650,11 @@ static void operate(struct lines *lines, unsigned int ctx, u64 first, u64 last,
 		return;
 	pthread_mutex_lock(&lines->lock);
 	for (n = 0; n < PUMICE_MMU_CONTEXTS; n++)
-		if (ctx == n || ctx == MMU_ALL_CONTEXTS)
+		if (ctx == n || ctx == MMU_ALL_CONTEXTS) {
+			if (operation != DISCARD && !first && last == UINT64_MAX)
+				show_all(lines, n);
 			sweep(lines, n, first, last, operation);
+		}
 	pthread_mutex_unlock(&lines->lock);
 }
 
@@ -655,15 +671,6 @@ void lines_drop(struct lines *lines, unsigned int ctx, u64 first, u64 last)
 void lines_discard(struct lines *lines, unsigned int ctx, u64 first, u64 last)
 {
 	operate(lines, ctx, first, last, DISCARD);
-}
-
-/* Write the held bytes of a context. Lock held. */
-static void show_all(struct lines *lines, unsigned int ctx)
-{
-	struct list *list = &lines->list[ctx][HELD];
-
-	while (list->first != NONE)
-		show(lines, &lines->line[list->first]);
 }
 
 void lines_show(struct lines *lines, unsigned int ctx)
