@@ -58,9 +58,13 @@ void coherence_stale(void *opaque, const struct mmu_stale *use)
 		      use->ctx, use->addr);
 }
 
+/* Report a load. That of an atomic operation, whose request is a write, is a read. */
 static void report_stale(struct pumice_gpu *gpu, const struct mmu_request *r, u64 at)
 {
-	report_access(gpu, PUMICE_FINDING_STALE_READ, r->unit, r->usc, r->access, r->ctx, at);
+	const enum pumice_access access =
+		r->access == PUMICE_ACCESS_WRITE ? PUMICE_ACCESS_READ : r->access;
+
+	report_access(gpu, PUMICE_FINDING_STALE_READ, r->unit, r->usc, access, r->ctx, at);
 }
 
 static bool bypasses(const struct mmu_request *r, u32 client)

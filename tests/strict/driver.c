@@ -235,7 +235,7 @@ static const struct driver_error errors[] = {
 		.access = ATOMIC("add") "global_load32 sig3, r8, [one], sh0 + r1\n"
 			  "sig_wait r2[0], sig3\n",
 		.finding = "stale-read",
-		.place = PLACE("write"),
+		.place = PLACE("read"),
 	}, {
 		/* It is in the window that the device requests. */
 		.name = "no_invalidation_of_caches_for_the_word_after_a_constant",
