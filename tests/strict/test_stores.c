@@ -143,6 +143,22 @@ static void stores_are_in_memory_while_another_job_of_the_context_runs(void **st
 	assert_memory(VA + 7, "<n12!>");
 }
 
+/* A job in context 0 has ended: the firmware of the project has none. */
+static void stores_to_context_0_are_in_memory_for_accesses_of_all_jobs(void **state)
+{
+	u8 *shared = testmem_map(tm, 0, VA, LINES_GRAIN, PUMICE_PAGE_SIZE_4K, 0);
+
+	(void)state;
+	memcpy(shared, "old!", 4);
+	lines_write(lines, 0, VA, 4, &writer);
+	memcpy(shared, "new!", 4);
+	lines_job_end(lines, 0, PUMICE_UNIT_CDM, PUMICE_WAVE_MASTER_CDM, 17, true);
+	lines_job_begin(lines, CTX);
+	assert_memory_equal(shared, "old!", 4);
+	assert_false(lines_read(lines, 0, VA, 4, &at));
+	assert_memory_equal(shared, "new!", 4);
+}
+
 /* Lanes announce their stores, and request them when they have been done. */
 static void value_before_an_announced_store_is_kept(void **state)
 {
@@ -362,6 +378,7 @@ int main(void)
 		TEST(stores_are_in_memory_from_the_begin_of_a_job_to_its_end),
 		TEST(lines_beyond_the_limit_are_not_held),
 		TEST(stores_are_in_memory_while_another_job_of_the_context_runs),
+		TEST(stores_to_context_0_are_in_memory_for_accesses_of_all_jobs),
 		TEST(value_before_an_announced_store_is_kept),
 		TEST(value_before_the_first_of_several_stores_is_kept),
 		TEST(held_stores_are_written_or_lost_with_their_lines),

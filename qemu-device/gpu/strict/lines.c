@@ -373,7 +373,8 @@ static u64 compare(struct lines *lines, struct line *line, u64 bytes)
 
 /*
  * Begin an access by the context of a line, in its current job. Jobs of all contexts access context
- * 0, which may have had a job that has ended: its lines may still hold bytes.
+ * 0. The firmware of the project starts no job in it, but another one may: then lines of context 0
+ * hold bytes from the end of that job on, also while those jobs run.
  */
 static void begin(struct lines *lines, struct line *line)
 {
