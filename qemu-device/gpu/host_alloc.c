@@ -5,17 +5,19 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* In front of the memory is the address that calloc() has returned. */
+/* Bytes in front of the memory: the address that calloc() has returned. */
+#define HEAD sizeof(void *)
+
 void *host_zalloc(size_t align, size_t bytes)
 {
 	void *base, **memory;
 
-	if (bytes > SIZE_MAX - sizeof(base) - align)
+	if (bytes > SIZE_MAX - HEAD - align)
 		return NULL;
-	base = calloc(1, sizeof(base) + align + bytes);
+	base = calloc(1, HEAD + align + bytes);
 	if (!base)
 		return NULL;
-	memory = (void **)(((uintptr_t)base + sizeof(base) + align - 1) & ~(uintptr_t)(align - 1));
+	memory = (void **)(((uintptr_t)base + HEAD + align - 1) & ~(uintptr_t)(align - 1));
 	memory[-1] = base;
 	return memory;
 }
