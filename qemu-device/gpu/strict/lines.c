@@ -469,8 +469,12 @@ bool lines_read(struct lines *lines, unsigned int ctx, u64 va, u64 bytes, u64 *a
 	return stale;
 }
 
-void lines_write(struct lines *lines, unsigned int ctx, u64 va, u64 bytes,
-		 const struct lines_writer *writer)
+typedef void (*access_fn)(struct lines *lines, struct line *line, u64 bytes,
+			  const struct lines_writer *writer);
+
+/* Begin an access to each line of a range that exists, or that is created, and do the access. */
+static void access_lines(struct lines *lines, unsigned int ctx, u64 va, u64 bytes, bool create,
+			 access_fn access, const struct lines_writer *writer)
 {
 	const u64 end = va + bytes;
 
@@ -479,62 +483,64 @@ void lines_write(struct lines *lines, unsigned int ctx, u64 va, u64 bytes,
 	pthread_mutex_lock(&lines->lock);
 	while (va < end) {
 		u64 mask;
-		struct line *line = begin_next(lines, ctx, &va, end, writer, &mask);
+		struct line *line = begin_next(lines, ctx, &va, end, create, &mask);
 
-		if (!line)
-			continue;
-		forget_copy(lines, line, mask);
-		if (writer) {
-			expect(lines, line, mask & ~line->expected);
-			line->expected &= ~mask;
-			set_dirty(lines, line, mask);
-			line->writer = *writer;
-		}
+		if (line)
+			access(lines, line, mask, writer);
 	}
 	pthread_mutex_unlock(&lines->lock);
+}
+
+static void access_write(struct lines *lines, struct line *line, u64 bytes,
+			 const struct lines_writer *writer)
+{
+	forget_copy(lines, line, bytes);
+	if (!writer)
+		return;
+	expect(lines, line, bytes & ~line->expected);
+	line->expected &= ~bytes;
+	set_dirty(lines, line, bytes);
+	line->writer = *writer;
+}
+
+static void access_bypass(struct lines *lines, struct line *line, u64 bytes,
+			  const struct lines_writer *writer)
+{
+	(void)writer;
+	forget_copy(lines, line, bytes);
+	set_in_memory(lines, line, bytes);
+}
+
+static void announce_store(struct lines *lines, struct line *line, u64 bytes,
+			   const struct lines_writer *writer)
+{
+	(void)writer;
+	expect(lines, line, bytes);
+	end_comparison(line, bytes);
+}
+
+static void announce_load(struct lines *lines, struct line *line, u64 bytes,
+			  const struct lines_writer *writer)
+{
+	(void)writer;
+	if (bytes & line->known & ~line->checked)
+		compare(lines, line, bytes & line->known & ~line->checked);
+}
+
+void lines_write(struct lines *lines, unsigned int ctx, u64 va, u64 bytes,
+		 const struct lines_writer *writer)
+{
+	access_lines(lines, ctx, va, bytes, writer, access_write, writer);
 }
 
 void lines_bypass(struct lines *lines, unsigned int ctx, u64 va, u64 bytes)
 {
-	const u64 end = va + bytes;
-
-	if (!lines || ctx >= PUMICE_MMU_CONTEXTS)
-		return;
-	pthread_mutex_lock(&lines->lock);
-	while (va < end) {
-		u64 mask;
-		struct line *line = begin_next(lines, ctx, &va, end, false, &mask);
-
-		if (!line)
-			continue;
-		forget_copy(lines, line, mask);
-		set_in_memory(lines, line, mask);
-	}
-	pthread_mutex_unlock(&lines->lock);
+	access_lines(lines, ctx, va, bytes, false, access_bypass, NULL);
 }
 
 void lines_expect(struct lines *lines, unsigned int ctx, u64 va, u64 bytes, bool store)
 {
-	const u64 end = va + bytes;
-
-	if (!lines || ctx >= PUMICE_MMU_CONTEXTS)
-		return;
-	pthread_mutex_lock(&lines->lock);
-	while (va < end) {
-		u64 mask;
-		struct line *line = begin_next(lines, ctx, &va, end, store, &mask);
-
-		if (!line)
-			continue;
-		if (store) {
-			expect(lines, line, mask);
-			end_comparison(line, mask);
-			continue;
-		}
-		if (mask & line->known & ~line->checked)
-			compare(lines, line, mask & line->known & ~line->checked);
-	}
-	pthread_mutex_unlock(&lines->lock);
+	access_lines(lines, ctx, va, bytes, store, store ? announce_store : announce_load, NULL);
 }
 
 bool lines_is_stale(struct lines *lines, unsigned int ctx, u64 va, u64 bytes, u64 *at)
