@@ -260,13 +260,12 @@ class Guest:
         return self.read(mutation, 0, *self.boot([mutation]))
 
     def passed_together(self, mutations):
-        """Return the tests, of one kind and with the same device, that pass one after the other in a
-        guest. Others may still pass alone."""
+        """Return those of the tests, of one kind and with the same device, each of one of the mutations,
+        that pass one after the other in a guest. Others may still pass alone."""
         self.build(mutations[0])
-        tests = list({m.test: m for m in mutations}.values())
         passed = set()
-        for begin in range(0, len(tests), TOGETHER):
-            group = tests[begin:begin + TOGETHER]
+        for begin in range(0, len(mutations), TOGETHER):
+            group = mutations[begin:begin + TOGETHER]
             result = self.boot(group)
             for number, m in enumerate(group):
                 try:

@@ -224,15 +224,15 @@ class Run:
         for m in mutations:
             runner = self.runners[m.kind]
             if hasattr(runner, "passed_together") and m.case != UNKNOWN:
-                groups.setdefault((m.kind, *runner.special(m)), []).append(m)
-        for group in groups.values():
-            if len({m.test for m in group}) == 1:
+                groups.setdefault((m.kind, *runner.special(m)), {})[m.test] = m
+        for (kind, *_), tests in groups.items():
+            if len(tests) == 1:
                 continue
             try:
-                for test in self.runners[group[0].kind].passed_together(group):
+                for test in self.runners[kind].passed_together(list(tests.values())):
                     self.baseline[test] = None
             except Failure as failure:
-                print(f"note: tests of kind {group[0].kind} run alone: {failure}", flush=True)
+                print(f"note: tests of kind {kind} run alone: {failure}", flush=True)
 
     def sound(self, mutation):
         """Return None if its test passes without it, else the reason; cached for each test."""

@@ -152,11 +152,6 @@ def number_of_words(isa):
     return reference.number(isa.get("word_bits")) // 32
 
 
-def live_fields(item):
-    """Return [(number, field)] of the fields that are members."""
-    return [(i, f) for i, f in enumerate(item.fields) if f.const is None]
-
-
 def table(rows):
     """Return a C initialiser of rows of literals; one without columns has a zero."""
     return ",\n".join(f"{{ {', '.join(row) or '0'} }}" for row in rows)
@@ -164,7 +159,7 @@ def table(rows):
 
 def round_trip(item, rows, declare, pack, unpack):
     """Return a case: members of each row of raw bits pack to the reference's words, and back."""
-    live = live_fields(item)
+    live = [(i, f) for i, f in enumerate(item.fields) if f.const is None]
     values = table([f"(u64){f.unpacked(raws[i])}" for i, f in live] for raws in rows)
     sets = "\n".join(f.assign("in", f"v[r][{n}]") for n, (_, f) in enumerate(live))
     checks = "\n".join(f"CHECK({f.value('out')} == {f.value('in')});"
