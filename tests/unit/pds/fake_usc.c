@@ -3,21 +3,21 @@
 #include "fake_usc.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmocka_all.h"
 
 static _Atomic u64 start_count;	/* threads of cores start groups at the same time */
 
+/* All bytes of FAKE_NONE are equal, as are those of FAKE_POISON: memset() is fast in any build. */
 static void fill16(u16 *array, u32 count)
 {
-	while (count--)
-		array[count] = FAKE_NONE;
+	memset(array, FAKE_NONE & 0xff, count * sizeof(*array));
 }
 
 static void poison(u32 *words, u32 count)
 {
-	while (count--)
-		words[count] = FAKE_POISON;
+	memset(words, FAKE_POISON & 0xff, count * sizeof(*words));
 }
 
 struct usc *usc_create(const struct usc_config *config)

@@ -14,7 +14,7 @@
 
 #include "../../../qemu-device/gpu/usc/usc.h"
 
-#define FAKE_POISON	0xdeadbeefu
+#define FAKE_POISON	0xdbdbdbdbu
 #define FAKE_NONE	0xffffu
 
 struct usc_program {
