@@ -32,9 +32,13 @@
 #define SECOND	1000000000ull
 #ifdef __SANITIZE_THREAD__
 #define LONG	(600 * SECOND)
-#define SCENE_SHARE	5u	/* of tests without a number of waits or partial renders */
 #else
 #define LONG	(60 * SECOND)
+#endif
+/* Sanitizers are many times slower: of scenes that several devices draw, a share is drawn. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define SCENE_SHARE	3u
+#else
 #define SCENE_SHARE	1u
 #endif
 
