@@ -37,7 +37,7 @@ export PARAMETERS ONLY SHARD BASE IGT_SRC
 variables := BUILD OUT JOBS PUMICE_CACHE PUMICE_PACKAGES TESTS WERROR CC CXX CFLAGS LDFLAGS \
 	QEMU_SRC QEMU_VERSION IGT_SRC KDIR KERNEL_IMAGE KMODULES KERNELS DEBIAN_MIRROR \
 	BASE CORES THREADS GDB TOOLS PARAMETERS PREFIX DESTDIR \
-	DEBUG_TESTS KERNEL_TESTS ONLY SHARD TARGETS FUZZ_SECONDS \
+	DEBUG_TESTS IGT_TESTS KERNEL_TESTS ONLY SHARD TARGETS FUZZ_SECONDS \
 	DISTROS DISTRO_COMMANDS DISTRO_CLEAN
 overridden := $(foreach v,$(.VARIABLES),$(if $(findstring command line,$(origin $v)),$v))
 unknown := $(filter-out $(variables) MAKE%,$(overridden))
@@ -152,7 +152,7 @@ check-strict: $(native) ## seeded errors that mode strict must report, a line ea
 
 .PHONY: check-igt
 check-igt: ## upstream IGT on the small kernel and on Debian's (TESTS="pumice_fence pumice_gem@*")
-	@$(S)/check.sh igt
+	@IGT_TESTS=all $(S)/check.sh igt
 
 .PHONY: check-kernels
 check-kernels: ## every guest test on Debian's newer kernels too (KERNELS="7.2 7.3")
