@@ -115,8 +115,19 @@ def unannounced_resets(log):
 
 
 def part_of_log(log, number):
-    """Return the part of a kernel's log that is of a test, from its mark to the next."""
-    return log.partition(f"{MARK}{number}\n")[2].partition(MARK)[0]
+    """Return the part of a kernel's log that is of a test, from its mark to the next. Failure without the mark,
+    as the log has lost lines then."""
+    _, mark, after = log.partition(f"{MARK}{number}\n")
+    if not mark:
+        raise Failure(f"the guest's log has no mark of its test {number}")
+    return after.partition(MARK)[0]
+
+
+def job_of(mutations):
+    """Return the job of a guest that runs the tests of mutations, of one kind."""
+    return "".join((BEGIN + LINES[m.kind]).format(
+        number=number, program=m.program, case=m.case, folder=igt.FOLDER, seconds=PROGRAM_SECONDS,
+        only="*" if m.case == UNKNOWN else f"{m.program}.{m.case}") for number, m in enumerate(mutations))
 
 
 class Builder:
@@ -236,10 +247,7 @@ class Guest:
         kind = mutations[0].kind
         seconds = GUEST_SECONDS + MORE_SECONDS * (len(mutations) - 1)
         job = self.image.with_suffix(".job")
-        job.write_text("".join((BEGIN + LINES[kind]).format(
-            number=number, program=m.program, case=m.case, folder=igt.FOLDER, seconds=PROGRAM_SECONDS,
-            only="*" if m.case == UNKNOWN else f"{m.program}.{m.case}")
-            for number, m in enumerate(mutations)))
+        job.write_text(job_of(mutations))
         images = [self.image, self.programs / "programs.cpio"]
         images += [self.programs / "igt.cpio"] if kind == "igt" else []
         command = ["scripts/run-guest.py", GUEST, "--kernel", self.builder.build / "kernel/fast",
@@ -309,7 +317,7 @@ class Guest:
                 raise Failure(f"{mutation.program} ended with status {code}")
             log = share / "dmesg"
             resets = unannounced_resets(part_of_log(
-                log.read_text(errors="replace"), number)) if log.exists() else []
+                log.read_text(errors="replace") if log.exists() else "", number))
             return {mutation.case: code == 0 and not resets}, ""
         cases = cases_of(text)
         if not cases or (mutation.case not in cases and mutation.case != UNKNOWN):

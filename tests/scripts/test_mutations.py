@@ -10,6 +10,7 @@ from unittest import mock
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "scripts"))
+import igt  # noqa: E402
 import mutation_programs  # noqa: E402
 import mutation_tests  # noqa: E402
 import mutations  # noqa: E402
@@ -390,7 +391,8 @@ class Guests(unittest.TestCase):
 
     def test_subtest_that_fails_or_crashes_is_seen(self):
         for status in ("98", "112", "139"):
-            cases, why = self.evaluate(0, {"0.status": status}, "igt/p/rule")
+            cases, why = self.evaluate(0, {"0.status": status, "dmesg": "[    9.0] mutation test 0\n"},
+                                       "igt/p/rule")
             self.assertEqual((cases, why), ({"rule": False}, ""))
 
     def test_subtest_fails_at_a_reset_that_it_does_not_announce(self):
@@ -409,6 +411,55 @@ class Guests(unittest.TestCase):
                 cases, _ = self.evaluate(0, {"1.status": "0", "0.status": "0", "dmesg": log},
                                       "igt/p/rule", number=1 if other else 0)
                 self.assertEqual(cases, {"rule": good})
+
+        with self.subTest("a reset of the next test"):
+            cases, _ = self.evaluate(0, {"0.status": "0", "1.status": "0",
+                                         "dmesg": f"{begin}[    9.1] mutation test 1\n{reset}"}, "igt/p/rule")
+            self.assertEqual(cases, {"rule": True})
+
+    def test_subtest_without_its_part_of_the_log_is_inconclusive(self):
+        for files in ({}, {"dmesg": "[    9.0] mutation test 1\n"}):
+            with self.subTest(files=files), self.assertRaises(mutation_tests.Failure):
+                self.evaluate(0, {"0.status": "0", **files}, "igt/p/rule")
+
+    def test_job_begins_each_test_with_a_new_driver_and_a_mark(self):
+        begin = ("echo 'mutation test {}' >/dev/kmsg", "modprobe -r pumice kunit 2>/dev/null",
+                 "echo 1 >/sys/bus/pci/rescan")
+        end = {
+            "kunit": ("modprobe kunit filter_glob={program}.{case}", "modprobe pumice",
+                      "cat /sys/kernel/debug/kunit/{program}/results >/host/{number}.tap"),
+            "guest": ("modprobe pumice job_timeout_ms=30000 || exit 1",
+                      "timeout -s KILL 200 {program} {case} >/host/{number}.tap 2>&1",
+                      "echo $? >/host/{number}.status"),
+            "igt": ("modprobe pumice || exit 1",
+                    f"timeout -s KILL 200 {igt.FOLDER}/{{program}} --run-subtest {{case}} "
+                    ">/tmp/{number}.tap 2>&1",
+                    "echo $? >/tmp/{number}.status", "cp /tmp/{number}.tap /tmp/{number}.status /host"),
+        }
+        for kind, lines in end.items():
+            rows = [mutations.Mutation({**ROW, "test": f"{kind}/p{n}/c{n}"}, "list") for n in range(2)]
+            wanted = [line.format(number, number=number, program=f"p{number}", case=f"c{number}")
+                      for number in range(2) for line in (*begin, *lines)]
+            with self.subTest(kind=kind):
+                self.assertEqual(mutation_tests.job_of(rows).splitlines(), wanted)
+
+    def test_unknown_case_runs_all_of_a_suite(self):
+        row = mutations.Mutation({**ROW, "test": "kunit/s/?"}, "list")
+        self.assertIn("modprobe kunit filter_glob=*\n", mutation_tests.job_of([row]))
+
+    def test_time_limit_of_a_guest_grows_with_its_tests(self):
+        rows = [mutations.Mutation({**ROW, "test": f"guest/p/c{n}"}, "list") for n in range(3)]
+        with tempfile.TemporaryDirectory() as folder, \
+                mock.patch.object(mutation_tests, "call", return_value=(0, "")) as call:
+            guest = mutation_tests.Guest(mutation_tests.Builder(pathlib.Path(folder)), pathlib.Path(folder))
+            guest.image.parent.mkdir(parents=True)
+            for count in (1, 3):
+                guest.boot(rows[:count])
+            (first, _), (second, _) = (c.args for c in call.call_args_list)
+            limits = [int(command[command.index("--timeout") + 1]) for command in (first, second)]
+            job = guest.image.with_suffix(".job").read_text(encoding="utf-8")
+        self.assertEqual(limits, [420, 460])
+        self.assertEqual(job, mutation_tests.job_of(rows))
 
     def test_subtest_at_the_limit_of_the_harness_is_inconclusive(self):
         for status in ("124", "137", "79", "127"):
