@@ -344,6 +344,25 @@ static void held_stores_are_not_written_to_a_page_that_replaces_theirs(void **st
 	assert_memory(VA + 8, "old!");
 }
 
+/* The former page returns after that: the next store to the line is the only one. */
+static void lost_stores_do_not_return_with_their_page(void **state)
+{
+	u64 *entry = testmem_pt_entry(tm, CTX, VA);
+	const u64 former = *entry;
+
+	(void)state;
+	store(VA + 8, true);
+	replace_page("page");
+	lines_job_begin(lines, CTX);
+	*entry = former;
+	store(VA + 16, true);
+	assert_memory(VA + 8, "old!");
+	assert_memory(VA + 16, "old!");
+	lines_clean(lines, CTX, 0, ALL);
+	assert_memory(VA + 8, "old!");
+	assert_memory(VA + 16, "new!");
+}
+
 /* A store to one byte of the line in each page; an announced one that faults, before. */
 static void stores_to_a_page_and_to_its_replacement_are_separate(void **state)
 {
@@ -388,6 +407,7 @@ int main(void)
 		TEST(stores_are_not_taken_from_a_page_that_replaces_theirs),
 		TEST(stores_to_a_page_that_was_replaced_for_a_time_remain),
 		TEST(held_stores_are_not_written_to_a_page_that_replaces_theirs),
+		TEST(lost_stores_do_not_return_with_their_page),
 		TEST(stores_to_a_page_and_to_its_replacement_are_separate),
 #undef TEST
 	};

@@ -242,13 +242,32 @@ static bool exchange(const struct lines *lines, struct line *line, u64 bytes)
 	return true;
 }
 
+/* Bytes of a line of which none is held are no longer dirty: they are in memory, or lost. */
+static void end_dirty(struct lines *lines, struct line *line, u64 bytes)
+{
+	const u64 before = line->dirty;
+
+	line->dirty &= ~bytes;
+	if (line->dirty || !before)
+		return;
+	set_fresh(lines, line, false);
+	link_out(lines, line, DIRTY);
+	if (lines->lowest[line->ctx] == (u32)(line - lines->line))
+		lines->lowest[line->ctx] = NONE;
+}
+
 /* Write held bytes to memory; they stay dirty. Without that memory they are lost. */
 static void show(struct lines *lines, struct line *line)
 {
-	if (!line->held)
+	const u64 held = line->held;
+
+	if (!held)
 		return;
-	set_fresh(lines, line, exchange(lines, line, line->held));
 	set_held(lines, line, 0);
+	if (exchange(lines, line, held))
+		set_fresh(lines, line, true);
+	else
+		end_dirty(lines, line, held);
 }
 
 /* Hold the dirty bytes of a fresh line, of which none is held. */
@@ -261,23 +280,8 @@ static void hide(struct lines *lines, struct line *line)
 
 static void set_clean(struct lines *lines, struct line *line)
 {
-	if (!line->dirty)
-		return;
 	show(lines, line);
-	set_fresh(lines, line, false);
-	line->dirty = 0;
-	link_out(lines, line, DIRTY);
-	if (lines->lowest[line->ctx] == (u32)(line - lines->line))
-		lines->lowest[line->ctx] = NONE;
-}
-
-/* A unit that bypasses the caches has written bytes of a line of which none is held. */
-static void set_in_memory(struct lines *lines, struct line *line, u64 bytes)
-{
-	if (line->dirty & ~bytes)
-		line->dirty &= ~bytes;
-	else
-		set_clean(lines, line);
+	end_dirty(lines, line, line->dirty);
 }
 
 /* Remove a line from its context, and forget it. */
@@ -508,7 +512,7 @@ static void access_bypass(struct lines *lines, struct line *line, u64 bytes,
 {
 	(void)writer;
 	forget_copy(lines, line, bytes);
-	set_in_memory(lines, line, bytes);
+	end_dirty(lines, line, bytes);
 }
 
 static void announce_store(struct lines *lines, struct line *line, u64 bytes,
