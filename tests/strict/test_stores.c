@@ -235,25 +235,74 @@ static void held_stores_are_written_or_lost_with_their_lines(void **state)
 	assert_memory(VA + 8, "new!");
 }
 
+/* Map the first page at the address of the second one, too. */
+static void map_twice(unsigned int ctx)
+{
+	*testmem_pt_entry(tm, ctx, VA + LINES_GRAIN) = *testmem_pt_entry(tm, ctx, VA);
+}
+
+/* Store to both addresses of a word. */
+static void store_twice(unsigned int ctx, u8 *word, u64 first, u64 second)
+{
+	memcpy(word, "old!", 4);
+	lines_expect(lines, ctx, first, 4, true);
+	memcpy(word, "one!", 4);
+	lines_write(lines, ctx, first, 4, &writer);
+	lines_expect(lines, ctx, second, 4, true);
+	memcpy(word, "two!", 4);
+	lines_write(lines, ctx, second, 4, &writer);
+	lines_job_end(lines, ctx, PUMICE_UNIT_CDM, PUMICE_WAVE_MASTER_CDM, 17, true);
+	assert_memory_equal(word, "old!", 4);
+}
+
 /* Each store is by another address; cleaned as a whole, and invalidated. */
 static void last_store_to_memory_of_two_addresses_remains(void **state)
 {
 	u32 n;
 
 	(void)state;
-	*testmem_pt_entry(tm, CTX, VA + LINES_GRAIN) = *testmem_pt_entry(tm, CTX, VA);
+	map_twice(CTX);
 	for (n = 0; n < 2; n++) {
-		put(VA + 8, "old!");
-		lines_expect(lines, CTX, VA + 8, 4, true);
-		put(VA + 8, "one!");
-		lines_write(lines, CTX, VA + 8, 4, &writer);
-		lines_expect(lines, CTX, VA + LINES_GRAIN + 8, 4, true);
-		put(VA + 8, "two!");
-		lines_write(lines, CTX, VA + LINES_GRAIN + 8, 4, &writer);
-		end_of_a_job_handled();
-		assert_memory(VA + 8, "old!");
+		store_twice(CTX, memory + 8, VA + 8, VA + LINES_GRAIN + 8);
 		(n ? lines_drop : lines_clean)(lines, CTX, 0, ALL);
 		assert_memory(VA + 8, "two!");
+	}
+}
+
+/* Lines of another context replace those of the stores, in either order. */
+static void last_store_remains_if_lines_are_replaced(void **state)
+{
+	u64 va;
+	u32 n;
+
+	(void)state;
+	map_twice(CTX);
+	for (n = 0; n < 2; n++) {
+		store_twice(CTX, memory + 8, VA + 8 + n * LINES_GRAIN,
+			    VA + 8 + !n * LINES_GRAIN);
+		lines_job_begin(lines, OTHER);
+		for (va = VA; va < VA + BYTES / 2; va += LINES_BYTES)
+			assert_false(lines_read(lines, OTHER, va, 8, &at));
+		lines_clean(lines, CTX, 0, ALL);
+		assert_memory(VA + 8, "two!");
+	}
+}
+
+/* Jobs of another context access one of the lines of context 0, which held both. */
+static void last_store_to_context_0_remains_for_accesses(void **state)
+{
+	u8 *shared = testmem_map(tm, 0, VA, 2 * LINES_GRAIN, PUMICE_PAGE_SIZE_4K, 0);
+	u32 n;
+
+	(void)state;
+	map_twice(0);
+	for (n = 0; n < 2; n++) {
+		store_twice(0, shared + 8, VA + 8, VA + LINES_GRAIN + 8);
+		lines_job_begin(lines, CTX);
+		lines_read(lines, 0, VA + 8 + n * LINES_GRAIN, 4, &at);
+		assert_memory_equal(shared + 8, "two!", 4);
+		lines_drop(lines, 0, 0, ALL);
+		assert_memory_equal(shared + 8, "two!", 4);
 	}
 }
 
@@ -402,6 +451,8 @@ int main(void)
 		TEST(value_before_the_first_of_several_stores_is_kept),
 		TEST(held_stores_are_written_or_lost_with_their_lines),
 		TEST(last_store_to_memory_of_two_addresses_remains),
+		TEST(last_store_remains_if_lines_are_replaced),
+		TEST(last_store_to_context_0_remains_for_accesses),
 		TEST(stores_to_pages_that_are_unmapped_are_lost),
 		TEST(stores_to_pages_that_are_read_only_now_are_lost),
 		TEST(stores_are_not_taken_from_a_page_that_replaces_theirs),

@@ -20,7 +20,8 @@
  * evictions; so findings do not depend on the sizes of caches.
  *
  * Limits: one level for all caches: an operation counts if it reaches the CPU (scope SYSTEM).
- * LINES_SETS * LINES_WAYS lines; the oldest of a set is replaced, and counts as written then.
+ * LINES_SETS * LINES_WAYS lines; the oldest of a set is replaced, and counts as written then. If it
+ * has bytes that are held then all of its context are written to memory, in their order.
  * LINES_HELD lines of a context have bytes that memory does not have: jobs begin and end under the
  * device lock. Memory that only the tiling pipeline may access is not compared, nor are translation
  * tables. Bytes are exchanged only with the memory that they were written to: if their address has
@@ -270,6 +271,18 @@ static void show(struct lines *lines, struct line *line)
 		end_dirty(lines, line, held);
 }
 
+/*
+ * Write the held bytes of a context, in the reverse order of the end of the job: memory of several
+ * addresses has the last store.
+ */
+static void show_all(struct lines *lines, unsigned int ctx)
+{
+	const struct list *list = &lines->list[ctx][HELD];
+
+	while (list->first != NONE)
+		show(lines, &lines->line[list->first]);
+}
+
 /* Hold the dirty bytes of a fresh line, of which none is held. */
 static void hide(struct lines *lines, struct line *line)
 {
@@ -305,8 +318,11 @@ static struct line *get(struct lines *lines, unsigned int ctx, u64 va)
 	for (n = 0; n < LINES_WAYS && line->used; n++)
 		if (!set[n].used || set[n].age < line->age)
 			line = &set[n];
-	if (line->used)
+	if (line->used) {
+		if (line->held)
+			show_all(lines, line->ctx);
 		forget(lines, line);
+	}
 	*line = (struct line){
 		.va = va, .ctx = (u8)ctx, .used = true, .age = ++lines->allocated,
 	};
@@ -378,11 +394,13 @@ static u64 compare(struct lines *lines, struct line *line, u64 bytes)
 /*
  * Begin an access by the context of a line, in its current job. Jobs of all contexts access context
  * 0. The firmware of the project starts no job in it, but another one may: then lines of context 0
- * hold bytes from the end of that job on, also while those jobs run.
+ * hold bytes from the end of that job on, also while those jobs run, until one of them accesses
+ * such a line.
  */
 static void begin(struct lines *lines, struct line *line)
 {
-	show(lines, line);
+	if (line->held)
+		show_all(lines, line->ctx);
 	if (line->job != lines->job[line->ctx])
 		line->checked = line->expected = 0;
 	line->job = lines->job[line->ctx];
@@ -604,18 +622,6 @@ static void apply(struct lines *lines, struct line *line, enum operation operati
 		set_clean(lines, line);
 	else
 		forget(lines, line);
-}
-
-/*
- * Write the held bytes of a context, in the reverse order of the end of the job: memory of several
- * addresses has the last store. Lock held.
- */
-static void show_all(struct lines *lines, unsigned int ctx)
-{
-	struct list *list = &lines->list[ctx][HELD];
-
-	while (list->first != NONE)
-		show(lines, &lines->line[list->first]);
 }
 
 /*
