@@ -58,6 +58,21 @@ static void bytes_that_bypass_the_caches_are_in_memory(void **state)
 	lines_bypass(NULL, CTX, VA, 4);
 }
 
+/* Of more bytes than lines are kept: they would replace that with the store. */
+static void accesses_that_keep_nothing_create_no_line(void **state)
+{
+	struct lines_dirty dirty;
+
+	(void)state;
+	store(VA + 62, false);
+	lines_bypass(lines, CTX, VA + LINES_GRAIN, BYTES - LINES_GRAIN);
+	lines_write(lines, CTX, VA + LINES_GRAIN, BYTES - LINES_GRAIN, NULL);
+	lines_expect(lines, CTX, VA + LINES_GRAIN, BYTES - LINES_GRAIN, false);
+	end_of_a_job_handled();
+	assert_true(lines_take_dirty(lines, 0, &dirty));
+	assert_int_equal(dirty.va, VA + 62);
+}
+
 static void bytes_that_are_held_are_hidden_once(void **state)
 {
 	(void)state;
@@ -362,7 +377,7 @@ static void stores_are_not_taken_from_a_page_that_replaces_theirs(void **state)
 	assert_memory(VA + 8, "new!");
 }
 
-/* The former page returns, with the stores, which were never held. */
+/* The former page returns, with the stores, which are held from the next one to the line on. */
 static void stores_to_a_page_that_was_replaced_for_a_time_remain(void **state)
 {
 	u64 *entry = testmem_pt_entry(tm, CTX, VA);
@@ -373,8 +388,12 @@ static void stores_to_a_page_that_was_replaced_for_a_time_remain(void **state)
 	replace_page("page");
 	end_of_a_job_handled();
 	*entry = former;
+	store(VA + 16, true);
+	assert_memory(VA + 8, "old!");
+	assert_memory(VA + 16, "old!");
 	lines_clean(lines, CTX, 0, ALL);
 	assert_memory(VA + 8, "new!");
+	assert_memory(VA + 16, "new!");
 }
 
 static void held_stores_are_not_written_to_a_page_that_replaces_theirs(void **state)
@@ -412,6 +431,30 @@ static void lost_stores_do_not_return_with_their_page(void **state)
 	assert_memory(VA + 16, "new!");
 }
 
+/* The page is replaced after the announcement, and returns after the request. */
+static void announced_stores_are_to_the_page_of_their_announcement(void **state)
+{
+	u64 *entry = testmem_pt_entry(tm, CTX, VA);
+	const u64 former = *entry;
+	u8 *page;
+
+	(void)state;
+	store(VA + 8, false);
+	put(VA + 16, "old!");
+	lines_expect(lines, CTX, VA + 16, 4, true);
+	page = replace_page("page");
+	put(VA + 16, "new!");
+	lines_write(lines, CTX, VA + 16, 4, &writer);
+	*entry = former;
+	end_of_a_job_handled();
+	assert_memory(VA + 8, "old!");
+	assert_memory(VA + 16, "old!");
+	lines_clean(lines, CTX, 0, ALL);
+	assert_memory(VA + 8, "new!");
+	assert_memory(VA + 16, "new!");
+	assert_memory_equal(page + 8, "page", 4);
+}
+
 /* A store to one byte of the line in each page; an announced one that faults, before. */
 static void stores_to_a_page_and_to_its_replacement_are_separate(void **state)
 {
@@ -442,6 +485,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 		TEST(stores_are_in_memory_when_they_are_cleaned),
 		TEST(bytes_that_bypass_the_caches_are_in_memory),
+		TEST(accesses_that_keep_nothing_create_no_line),
 		TEST(bytes_that_are_held_are_hidden_once),
 		TEST(stores_are_in_memory_from_the_begin_of_a_job_to_its_end),
 		TEST(lines_beyond_the_limit_are_not_held),
@@ -459,6 +503,7 @@ int main(void)
 		TEST(stores_to_a_page_that_was_replaced_for_a_time_remain),
 		TEST(held_stores_are_not_written_to_a_page_that_replaces_theirs),
 		TEST(lost_stores_do_not_return_with_their_page),
+		TEST(announced_stores_are_to_the_page_of_their_announcement),
 		TEST(stores_to_a_page_and_to_its_replacement_are_separate),
 #undef TEST
 	};
