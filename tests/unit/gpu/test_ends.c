@@ -265,16 +265,34 @@ static void store_and_execute(struct fixture *fx, const struct pumice_usc_insn *
 	assert_int_equal(fx_fw_wait(fx, JOB_EVENTS), PUMICE_IC_PENDING__CDM_DONE__MASK);
 }
 
-/* Copy a word to another place, by a transfer. */
-static void copy_word(struct fixture *fx, u64 src, u64 dst)
+/* Copy bytes to another place, by a transfer. */
+static void copy_bytes(struct fixture *fx, u64 src, u64 dst, u32 bytes)
 {
-	const struct pumice_tdm_copy copy = { .src = src, .dst = dst, .bytes = 4 };
+	const struct pumice_tdm_copy copy = { .src = src, .dst = dst, .bytes = bytes };
 	u32 *word = job_stream(fx) + TRANSFER / 4;
 
 	fx_fw_write64(fx, PUMICE_MMU_CTX(JOB_CTX), testmem_ctx_reg(fx->tm, JOB_CTX));
 	pumice_tdm_copy_pack(word, &copy);
 	pumice_tdm_halt_pack(word + PUMICE_TDM_COPY_WORDS, &(struct pumice_tdm_halt){ 0 });
 	run_transfer(fx);
+}
+
+static void copy_word(struct fixture *fx, u64 src, u64 dst)
+{
+	copy_bytes(fx, src, dst, 4);
+}
+
+#define COPIED	20u	/* words of copies, to the end of one line and the begin of the next one */
+#define TO	7u	/* their destination in the data */
+
+/* Write the words that are copied, at the second page of the data, and copy them. */
+static void copy_numbers(struct fixture *fx)
+{
+	u32 n;
+
+	for (n = 0; n < COPIED; n++)
+		data[1024 + n] = 5 + n;
+	copy_bytes(fx, JOB_DATA + 4096, JOB_DATA + 4 * TO, 4 * COPIED);
 }
 
 /* Results of transfers bypass the caches. */
@@ -285,28 +303,55 @@ static void copies_to_bytes_that_caches_hold_are_in_memory(void **state)
 
 	(void)state;
 	store(fx);
-	data[1024] = 5;
-	copy_word(fx, JOB_DATA + 4096, JOB_DATA + 4);
+	copy_numbers(fx);
 	for (n = 0; n < stores.group; n++)
-		assert_int_equal(data[n], n == 1 ? 5 : OLD);
+		assert_int_equal(data[n], n - TO < COPIED ? 5 + n - TO : OLD);
 	fx_fw_write(fx, PUMICE_SLC_OP, CLEAN_JOB);
 	for (n = 0; n < stores.group; n++)
-		assert_int_equal(data[n], n == 1 ? 5 : job_number(n));
+		assert_int_equal(data[n], n - TO < COPIED ? 5 + n - TO : job_number(n));
 	fx_destroy(fx);
 }
 
-/* The second copy writes a word that the first one has read. */
+/* The second copy writes words that the first one has read. */
 static void bytes_that_copies_have_written_are_not_stale(void **state)
 {
 	struct fixture *fx = create_old();
+	u32 n;
 
 	(void)state;
-	data[1024] = 5;
-	copy_word(fx, JOB_DATA, JOB_DATA + 8192);
-	copy_word(fx, JOB_DATA + 4096, JOB_DATA);
-	copy_word(fx, JOB_DATA, JOB_DATA + 8192);
-	assert_int_equal(data[2048], 5);
+	copy_bytes(fx, JOB_DATA, JOB_DATA + 8192, 4 * stores.group);
+	copy_numbers(fx);
+	copy_bytes(fx, JOB_DATA, JOB_DATA + 8192, 4 * stores.group);
+	for (n = 0; n < stores.group; n++)
+		assert_int_equal(data[2048 + n], n - TO < COPIED ? 5 + n - TO : OLD);
 	assert_int_equal(strict_count(&fx->gpu->strict), 0);
+	fx_destroy(fx);
+}
+
+/* The second job runs a program that the CPU has changed, as caches hold it. */
+static void programs_that_caches_hold_are_executed(void **state)
+{
+	struct fixture *fx = create_old();
+	struct strict_finding f;
+	u32 n;
+
+	(void)state;
+	for (n = 0; n < 2; n++) {
+		const struct pumice_usc_insn last =
+			INSN(GLOBAL_STORE32, .sig0 = 0, .mask = ALWAYS, .src2 = SH(0),
+			     .src0 = R(1), .src1 = n ? R(1) : R(0), .disp = 1024);
+
+		store_and_execute(fx, &last);
+	}
+	fx_fw_write(fx, PUMICE_SLC_OP, CLEAN_JOB);
+	for (n = 0; n < stores.group; n++)
+		assert_int_equal(data[256 + n], job_number(n));
+	assert_int_equal(strict_count(&fx->gpu->strict), 1);
+	assert_true(strict_get(&fx->gpu->strict, 0, &f));
+	assert_int_equal(f.kind, PUMICE_FINDING_STALE_READ);
+	assert_int_equal(f.unit, PUMICE_UNIT_USC_CODE);
+	assert_int_equal(f.access, PUMICE_ACCESS_EXEC);
+	assert_int_equal(f.addr & ~(u64)(PAGE - 1), JOB_CODE);
 	fx_destroy(fx);
 }
 
@@ -753,6 +798,7 @@ int main(void)
 		cmocka_unit_test(operations_on_a_range_are_of_its_lines),
 		cmocka_unit_test(copies_to_bytes_that_caches_hold_are_in_memory),
 		cmocka_unit_test(bytes_that_copies_have_written_are_not_stale),
+		cmocka_unit_test(programs_that_caches_hold_are_executed),
 		cmocka_unit_test(atomic_operations_of_two_uscs_are_not_stale),
 		cmocka_unit_test(fences_of_programs_are_on_stores_of_their_context),
 		cmocka_unit_test(stores_are_seen_when_the_tables_change),
