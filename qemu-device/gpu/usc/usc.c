@@ -202,11 +202,13 @@ u32 *usc_attr(struct usc *usc, const struct usc_task *task, unsigned int wave, u
 
 u32 *usc_outputs_unified(struct usc *usc, u32 row)
 {
+	set_written(usc);
 	return usc->unified + (size_t)row * USC_ROW_WORDS;
 }
 
 u32 *usc_outputs_common(struct usc *usc, u32 word)
 {
+	set_written(usc);
 	return usc->common + word;
 }
 

@@ -383,7 +383,7 @@ static void fill_stores(struct usc *usc)
 	memset(usc->local, 0xaa, usc->config.local_bytes);
 }
 
-/* It does after the start of a group, and if only the data of a task were written. */
+/* It does after the start of a group, and if only data of a task or outputs of a tile were. */
 static void usc_reset_clears_stores_that_were_written(void **state)
 {
 	struct fixture *fx = fx_create(DATA_BYTES);
@@ -402,6 +402,14 @@ static void usc_reset_clears_stores_that_were_written(void **state)
 	check_stores(usc, 0);
 	fill_stores(usc);
 	*usc_shared(usc, &task) = 0xaaaaaaaa;
+	usc_reset(usc);
+	check_stores(usc, 0);
+	fill_stores(usc);
+	*usc_outputs_unified(usc, 0) = 0xaaaaaaaa;
+	usc_reset(usc);
+	check_stores(usc, 0);
+	fill_stores(usc);
+	*usc_outputs_common(usc, 0) = 0xaaaaaaaa;
 	usc_reset(usc);
 	check_stores(usc, 0);
 	fx_destroy(fx);
