@@ -37,7 +37,7 @@ export PARAMETERS ONLY SHARD BASE IGT_SRC
 variables := BUILD OUT JOBS PUMICE_CACHE PUMICE_PACKAGES TESTS WERROR CC CXX CFLAGS LDFLAGS \
 	QEMU_SRC QEMU_VERSION IGT_SRC KDIR KERNEL_IMAGE KMODULES KERNELS DEBIAN_MIRROR \
 	BASE CORES THREADS GDB TOOLS PARAMETERS PREFIX DESTDIR \
-	DEBUG_TESTS IGT_TESTS KERNEL_TESTS ONLY SHARD TARGETS FUZZ_SECONDS \
+	DEBUG_TESTS IGT_TESTS KERNEL_TESTS STRICT_TESTS ONLY SHARD TARGETS FUZZ_SECONDS \
 	DISTROS DISTRO_COMMANDS DISTRO_CLEAN
 overridden := $(foreach v,$(.VARIABLES),$(if $(findstring command line,$(origin $v)),$v))
 unknown := $(filter-out $(variables) MAKE%,$(overridden))
@@ -104,7 +104,7 @@ reload: $(stock_module) $(firmware) ## this tree's driver and firmware into the 
 
 .PHONY: check
 check: ## the tests, about an hour the first time, less later; check-debug, -docs, -pairs, -kernels, -qemu, -distros and tsan run more
-	@$(S)/check.sh lint unit builds -- guest debug igt kernels presets docs mutations tsan
+	@$(S)/check.sh lint unit builds -- guest debug igt kernels presets strict docs mutations tsan
 
 .PHONY: check-unit
 check-unit: ## blocks, library, assembler, firmware, generator; all plain and under ASan and UBSan (TESTS=)
@@ -139,7 +139,7 @@ check-presets: ## every test of results with the GPU of each preset, in process 
 	@PRESET_TESTS=all $(S)/check.sh presets
 
 .PHONY: check-strict
-check-strict: $(native) ## seeded errors that mode strict must report, a line each
+check-strict: $(native) ## seeded errors that mode strict must report, a line each; then all tests of results in it
 	@PUMICE_FIRMWARE=$(BUILD)/native/userspace/libpumice/pumice_fw.bin $(BUILD)/native/tests/strict/zoo
 	@PUMICE_FIRMWARE=$(BUILD)/native/userspace/libpumice/pumice_fw.bin $(BUILD)/native/tests/strict/hosts
 	@PUMICE_FIRMWARE=$(BUILD)/native/userspace/libpumice/pumice_fw.bin $(BUILD)/native/tests/strict/driver
@@ -149,6 +149,7 @@ check-strict: $(native) ## seeded errors that mode strict must report, a line ea
 		$(BUILD)/native/tests/firmware/test_firmware_strict
 	@PUMICE_FIRMWARE=$(BUILD)/native/userspace/libpumice/pumice_fw_drop.bin CMOCKA_MESSAGE_OUTPUT=TAP \
 		$(BUILD)/native/tests/firmware/test_firmware_dropped
+	@STRICT_TESTS=all $(S)/check.sh strict
 
 .PHONY: check-igt
 check-igt: ## upstream IGT on the small kernel and on Debian's (TESTS="pumice_fence pumice_gem@*")

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # check.sh PART… [-- PART…]: run the parts (lint, unit, tsan, builds, guest, docs, debug,
-# pairs, igt, kernels, mutations, qemu, deb, distros, presets) one after the other; those after "--"
+# pairs, igt, kernels, mutations, qemu, deb, distros, presets, strict) one after the other; those after "--"
 # in parallel with the others, if there are two processors, with their output last. Each part
 # ends with 'N passed, N failed'; with several parts so does the total, on the last line.
 # A part that cannot be built counts as one failure.
@@ -89,6 +89,15 @@ presets_part() {
 	part guest-presets "results with presets in guests, ${PRESET_TESTS:-quick}" \
 		"qemu $BUILD/guest/stock.cpio $BUILD/guest/programs.cpio" \
 		"$top/scripts/guest-tests.py" "$BUILD/guest" --presets "--${PRESET_TESTS:-quick}"
+}
+
+# Tests of results in mode strict, in process and in a guest: STRICT_TESTS=all or the quick ones.
+strict_part() {
+	part strict "results in mode strict, ${STRICT_TESTS:-quick}" "firmware native" \
+		"$top/scripts/unit.py" strict "${STRICT_TESTS:-quick}"
+	part guest-strict "guests in mode strict, ${STRICT_TESTS:-quick}" \
+		"qemu $BUILD/guest/stock.cpio $BUILD/guest/programs.cpio" \
+		"$top/scripts/guest-tests.py" "$BUILD/guest" --strict "--${STRICT_TESTS:-quick}"
 }
 
 # side_by_side PART NAME…: run a part for each name, in parallel; their
@@ -194,6 +203,9 @@ run_part() {
 	presets)
 		presets_part
 		;;
+	strict)
+		strict_part
+		;;
 	igt)
 		# IGT_TESTS=all: also on Debian's kernel, which has no SW_SYNC.
 		igt_part fast
@@ -202,7 +214,7 @@ run_part() {
 	esac
 }
 
-PARTS="lint unit tsan builds guest docs debug pairs igt kernels mutations qemu deb distros presets"
+PARTS="lint unit tsan builds guest docs debug pairs igt kernels mutations qemu deb distros presets strict"
 
 # End if a word names no part, before hours are spent on the others.
 check_names() {

@@ -6,6 +6,7 @@
     guest-tests.py FOLDER --debug [--quick|--all]
     guest-tests.py FOLDER --pairs
     guest-tests.py FOLDER --presets [--quick|--all]
+    guest-tests.py FOLDER --strict [--quick|--all]
 
 tests/guest/list names each program, its kernel (stock, fast or debug) and what is
 added to the kernel's command line, or virtual-gpus=N for a GPU with a function for each but
@@ -24,6 +25,9 @@ every other program on that kernel too, and races on the stock kernel.
 --presets runs the programs of tests/guest/results on the stock kernel, in a guest for each
 preset of the GPU; with --quick those that are marked quick there, in one guest.
 
+--strict runs the programs of the stock kernel with a GPU in mode strict, or with --quick a few of
+them; tests/guest/findings lists those whose jobs have errors on purpose, and others have no finding.
+
 TESTS= runs only the programs that it names (see selection.py), and no check of the list.
 
 Each program prints TAP. A program that prints no case, or fewer than it planned,
@@ -32,6 +36,7 @@ but is not listed.
 """
 
 import argparse
+import json
 import os
 import pathlib
 import subprocess
@@ -47,6 +52,7 @@ PROGRAMS = BUILD / "native/tests/guest"
 LIST = TOP / "tests/guest/list"
 QUICK = TOP / "tests/guest/quick"
 RESULTS = TOP / "tests/guest/results"
+FINDINGS = TOP / "tests/guest/findings"
 GUEST_TIMEOUT = 900     # seconds of one guest
 PROGRAM_TIMEOUT = 240   # seconds of one program
 DEBUG_FACTOR = 6        # factor for both on the debug kernel
@@ -59,19 +65,47 @@ PAIRS = {"PUMICE_PAIRS": "all"}
 NOT_ENDED = -1
 # Of the guest of quick tests with a preset: its USCs are the smallest.
 QUICK_PRESET = "waves"
+# Quick tests in mode strict: jobs and their synchronisation, mappings, frames.
+QUICK_STRICT = ("t_submit", "t_vm_gpu", "t_draw")
 
 # Cases deliberately keep jobs running meanwhile: on a busy machine this
 # may exceed the driver's default time limit. t_timeout sets its own.
+# After each program of a GPU in mode strict: its findings, which then are dropped. Before: the mode, which a
+# program may have changed. Programs mount and unmount the usual folder of debugfs.
+STRICT = """\
+mkdir -p /tmp/strict
+mount -t debugfs none /tmp/strict
+# The folder of the GPU, whose number is another one after each time that the driver is loaded.
+gpu() {
+	set -- /tmp/strict/dri/[0-9]*/mode
+	echo "${1%/mode}"
+}
+begin() {
+	echo strict >"$(gpu)/mode"
+}
+end() {
+	cat "$(gpu)/findings" >/host/$1.findings || rm /host/$1.findings
+	echo >"$(gpu)/findings"
+}
+"""
+# Otherwise.
+FAST = """\
+begin() { :; }
+end() { :; }
+"""
 JOB = """\
 {environment}
 {before}
+{mode}
 modprobe pumice job_timeout_ms=30000 || echo "the driver did not load" >&2
 run() {{
 	echo "running $*"
 	# An earlier program that was killed may have left another limit.
 	echo 30000 2>/dev/null >/sys/module/pumice/parameters/job_timeout_ms
+	begin
 	timeout -s KILL {timeout} "$@" >/host/$1.tap 2>&1
 	echo $? >/host/$1.status
+	end "$1"
 }}
 {programs}
 # Nothing must remain after the last file is closed. The last user of a job's fence may
@@ -119,6 +153,7 @@ class Run:
         self.seconds = seconds or {}
         self.kunit = kunit
         self.preset = None
+        self.strict = None  # in mode strict: {program: kinds of findings that its errors have}
         self.cases = {}     # of a program, where only some run
         self.may_fail = {}  # of a program: {case that may fail: text of its note}
 
@@ -171,6 +206,19 @@ def each_preset(rows_of_results, quick):
         yield run
 
 
+def in_mode_strict(guests, quick):
+    """Run the stock kernel's tests with a GPU in mode strict, or a few of them."""
+    run = Run("strict", "stock", "", list(guests.get(("stock", ""), [])))
+    run.strict = {name: set(kinds) for name, *kinds in selection.lines(FINDINGS)}
+    unknown = set(run.strict) - set(run.tests)
+    if unknown:
+        sys.exit(f"error: {FINDINGS} names what {LIST} does not: {' '.join(sorted(unknown))}")
+    run.tests = [test for test in run.tests
+                 if run.strict.get(test) != {"-"} and (not quick or test in QUICK_STRICT)]
+    run.title = "mode strict"
+    yield run
+
+
 def as_stock(guests, kernel, quick):
     """Run the stock kernel's rows on another kernel."""
     wanted = {words[0] for words in selection.lines(QUICK)} if quick else None
@@ -209,6 +257,7 @@ def job(run):
     environment = "\n".join(f"export {name}={value}" for name, value in run.seconds.items())
     programs = "\n".join(" ".join(["run", test, *run.cases.get(test, [])]) for test in run.tests)
     return JOB.format(programs=programs, environment=environment,
+                      mode=FAST if run.strict is None else STRICT,
                       before=KUNIT if run.kunit else "",
                       timeout=PROGRAM_TIMEOUT * run.factor)
 
@@ -229,6 +278,13 @@ def several(word):
     return options
 
 
+def add_findings(tally, test, path, kinds):
+    """Count the findings of a program (see tests/guest/findings)."""
+    found = {json.loads(line).get("finding", "lost") for line in text(path).splitlines()}
+    tally.add(f"findings of {test}", path.exists() and selection.has_findings(found, kinds),
+              f"{' '.join(sorted(found)) or 'none'}, see {path}")
+
+
 def run_guest(tally, images, run):
     """Boot one guest, run its programs, count their cases."""
     work = BUILD / "guest" / run.name
@@ -239,6 +295,8 @@ def run_guest(tally, images, run):
                "--timeout", str(GUEST_TIMEOUT * run.factor),
                "--image", str(images / f"{run.kernel}.cpio"),
                "--image", str(images / "programs.cpio"), "--show"]
+    if run.strict is not None:
+        command += ["--device", "pumice,cores=4,threads=2,late=poison,mode=strict"]
     if run.preset:
         command += ["--device", f"pumice,preset={run.preset},threads=2,late=poison"]
     for word in run.extra.split():
@@ -251,6 +309,8 @@ def run_guest(tally, images, run):
         tally.add_output(f"{test} ({run.title})", text(share / f"{test}.tap"),
                          int(code) if code else NOT_ENDED, f"see {share}/{test}.tap",
                          run.may_fail.get(test))
+        if run.strict is not None:
+            add_findings(tally, test, share / f"{test}.findings", run.strict.get(test, set()))
     if "t_trace" in run.tests:
         check_trace(tally, run, share / "t_trace.trace.json")
     tally.add(f"the driver unloads after the tests ({run.title})",
@@ -279,6 +339,7 @@ def main():
     which.add_argument("--debug", action="store_true")
     which.add_argument("--pairs", action="store_true")
     which.add_argument("--presets", action="store_true")
+    which.add_argument("--strict", action="store_true")
     extent = parser.add_mutually_exclusive_group()
     extent.add_argument("--quick", action="store_true")
     extent.add_argument("--all", action="store_false", dest="quick")
@@ -296,6 +357,9 @@ def main():
     elif options.presets:
         tally = Tally("guest-presets")
         runs = each_preset(list(selection.lines(RESULTS)), options.quick)
+    elif options.strict:
+        tally = Tally("guest-strict")
+        runs = in_mode_strict(guests, options.quick)
     else:
         tally = Tally("guest")
         runs = in_order(guests)

@@ -58,3 +58,9 @@ def subtests(tests, wanted):
               if any(fnmatch.fnmatch(test, f"igt@{word}") or fnmatch.fnmatch(test, f"igt@{word}@*")
                      for word in wanted)]
     return chosen if wanted else tests
+
+
+def has_findings(found, kinds):
+    """Return whether a test in mode strict found all of these kinds, "?KIND" perhaps, and no others."""
+    needed = {kind for kind in kinds if kind[0] != "?"}
+    return needed <= set(found) <= {kind.lstrip("?") for kind in kinds}

@@ -6,6 +6,7 @@
     unit.py quick   the same, each C test in one build, but random ones in both
     unit.py tsan [quick]     the tests of threads in build/tsan
     unit.py presets [quick]  the tests of results (tests/unit/results) under each preset
+    unit.py strict [quick]   the same in mode strict, without findings (tests/strict/findings)
     unit.py lint all|part  lint.sh; part: without the checks that other parts of make check make
     unit.py docs    the documentation's: its commands in order, links, pictures
     unit.py FOLDER  tests in Python
@@ -22,6 +23,7 @@ import fnmatch
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import time
@@ -35,6 +37,7 @@ BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build"))
 OUT = pathlib.Path(os.environ.get("OUT", TOP / "out"))
 RESULTS = TOP / "tests/unit/results"
 LEFT_OUT = TOP / "tests/unit/tsan/left_out"
+FINDINGS = TOP / "tests/strict/findings"
 PYTHON_TESTS = ["tests/hw", "tests/install", "tests/scripts", "tests/qemu", "tests/gdb", "tests/igt"]
 # Selections of meson for the quick part. Tests of several seconds in a process of their own each, and
 # those with fewer random inputs under sanitizers, run in build/native.
@@ -71,18 +74,36 @@ def add_refused(tally, title, test, output, text, log):
               f"see {log}")
 
 
-def meson_tests(tally, name, *selection, preset=None, refused=None):
+# A finding in the text of pumice-strict, and its exit status if the command succeeds but has some.
+FINDING, HAS_FINDINGS = re.compile(r"^\d+\. ([a-z-]+), ", re.M), 3
+
+
+def add_strict(tally, test, output, kinds, log):
+    """Count a program under pumice-strict: it has findings of all these kinds and of no others."""
+    found = set(FINDING.findall(output))
+    expected = ("OK", "EXPECTEDFAIL") if not kinds else ("FAIL",)
+    status = test.get("returncode", 0)
+    tally.add(f"strict: {test['name']}",
+              selection.has_findings(found, kinds) and test["result"] in expected and (not kinds or status == HAS_FINDINGS),
+              f"{test['result']} ({status}), findings: {' '.join(sorted(found)) or 'none'}, see {log}")
+
+
+def meson_tests(tally, name, *selection, preset=None, refused=None, strict=None):
     """
-    Run all tests of one build folder, or some; refused: {test: text that it fails with}.
+    Run all tests of one build folder, or some; refused: {test: text that it fails with}; strict: under
+    pumice-strict, {test: kinds of its findings}.
 
     Return the names of those that have run.
     """
     folder = BUILD / name
     environment = dict(os.environ, **SANITIZERS,
                        PUMICE_FIRMWARE=str(BUILD / "firmware/pumice_fw.bin"))
-    title = name
+    title, results = name, folder / "meson-logs/testlog.json"
     if preset:
         environment["PUMICE_PRESET"] = title = preset
+    if strict is not None:
+        title, results = "strict", folder / "meson-logs/testlog-pumice-strict.json"
+        selection = ("--wrapper", str(folder / "userspace/tools/pumice-strict"), *selection)
     if name != "native":
         # Time limit: the sanitizers make programs several times slower.
         factor = "5"
@@ -90,7 +111,6 @@ def meson_tests(tally, name, *selection, preset=None, refused=None):
         environment.setdefault("PUMICE_TEST_PROGRAMS", "200")
     else:
         factor = "2"
-    results = folder / "meson-logs/testlog.json"
     results.unlink(missing_ok=True)
     with open(OUT / "logs" / f"test-{title}.log", "wb") as log:
         subprocess.run(["meson", "test", "-C", str(folder), "--no-rebuild",
@@ -107,6 +127,9 @@ def meson_tests(tally, name, *selection, preset=None, refused=None):
         log = f"out/logs/test-{title}.log"
         name = test["name"].rpartition(" / ")[2]
         ran.add(name)
+        if strict is not None:
+            add_strict(tally, test, output, strict.get(name, set()), log)
+            continue
         text = (refused or {}).get(name)
         if text:
             add_refused(tally, title, test, output, text, log)
@@ -187,6 +210,28 @@ def under_presets(tally, quick):
         add_missing(tally, preset, tests, ran)
 
 
+def strict_tests(quick):
+    """Return {test of results: kinds of findings that it has in mode strict}, without those of no verdict there."""
+    tests = {name: set() for name in tests_of_results(quick)}
+    names = native_tests()
+    for pattern, *kinds in selection.lines(FINDINGS):
+        found = fnmatch.filter(names, pattern)
+        if not found:
+            sys.exit(f"error: {FINDINGS}: no test is called {pattern}")
+        for name in found:
+            if kinds == ["-"]:
+                tests.pop(name, None)
+            elif name in tests:
+                tests[name] = set(kinds)
+    return tests
+
+
+def in_mode_strict(tally, quick):
+    """Run the tests of results in mode strict."""
+    tests = strict_tests(quick)
+    add_missing(tally, "strict", tests, meson_tests(tally, "native", *tests, strict=tests))
+
+
 def logged(name, log, output, status):
     """Return the arguments of Tally.add_output(), with the output stored in a log."""
     (OUT / "logs" / log).write_text(output)
@@ -258,6 +303,10 @@ def main():
         tally = Tally("presets")
         timed("tests of results under each preset", under_presets, tally,
               sys.argv[2:] == ["quick"])
+        sys.exit(tally.close())
+    if sys.argv[1:2] == ["strict"]:
+        tally = Tally("strict")
+        timed("tests of results in mode strict", in_mode_strict, tally, sys.argv[2:] == ["quick"])
         sys.exit(tally.close())
     if sys.argv[1:2] == ["lint"]:
         tally = Tally("lint")

@@ -112,6 +112,75 @@ class Guests(unittest.TestCase):
         self.assertEqual(self.presets(False, ["t_draw"])["waves"],
                          (["t_draw"], {"t_draw": {"one": "1", "two": "2"}}))
 
+    STRICT = [["t_draw", "unmapped", "read-only-store"], ["t_mode", "-"]]
+
+    def strict(self, quick):
+        """Return the programs of a GPU in mode strict, the kinds of their findings, and the job."""
+        module = by_path.load("guest-tests.py")
+        guests = {("stock", ""): ["t_sync", "t_mode", "t_draw"], ("fast", ""): ["t_race"],
+                  ("stock", "virtual-gpus=4"): ["t_shares"]}
+        with mock.patch.object(module.selection, "lines", return_value=self.STRICT):
+            run, = module.in_mode_strict(guests, quick)
+        return run.tests, run.strict, module.job(run)
+
+    def test_programs_of_mode_strict_are_those_with_a_verdict(self):
+        tests, kinds, job = self.strict(False)
+        self.assertEqual(tests, ["t_sync", "t_draw"])
+        self.assertEqual(kinds["t_draw"], {"unmapped", "read-only-store"})
+        self.assertIn('echo strict >"$(gpu)/mode"', job)
+        self.assertIn('cat "$(gpu)/findings" >/host/$1.findings', job)
+        self.assertEqual(self.strict(True)[0], ["t_draw"])
+
+    def test_program_without_a_guest_in_the_list_of_findings_is_an_error(self):
+        with mock.patch.object(self, "STRICT", [["t_race", "unmapped"]]), \
+                self.assertRaisesRegex(SystemExit, "t_race"):
+            self.strict(False)
+
+    def test_findings_of_a_program_are_those_of_the_list(self):
+        module = by_path.load("guest-tests.py")
+        line = '{"finding":"unmapped","times":2}\n'
+        for lines, kinds, bad in (("", set(), 0), (None, set(), 1), (line * 2, {"unmapped"}, 0), (line, set(), 1),
+                                  ("", {"unmapped"}, 1), ("", {"?unmapped"}, 0), (line, {"?unmapped"}, 0),
+                                  (line, {"?late-data"}, 1), (line + '{"lost": 2}\n', {"unmapped"}, 1)):
+            with self.subTest(lines=lines, kinds=kinds), tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder, "t.findings")
+                if lines is not None:
+                    path.write_text(lines)
+                tally = mock.Mock()
+                module.add_findings(tally, "t", path, kinds)
+                self.assertEqual([call.args[1] for call in tally.add.call_args_list], [not bad])
+
+    def test_unit_tests_of_mode_strict_are_those_with_a_verdict(self):
+        rows = {unit.RESULTS: [["a_*", "quick"], ["b"]],
+                unit.FINDINGS: [["a_*", "late-data"], ["a_2", "unmapped", "lds-race"], ["b", "-"], ["c", "-"]]}
+        with mock.patch.object(unit, "native_tests", return_value=["a_1", "a_2", "b", "c"]), \
+                mock.patch.object(selection, "lines", side_effect=rows.get):
+            self.assertEqual(unit.strict_tests(False), {"a_1": {"late-data"}, "a_2": {"unmapped", "lds-race"}})
+            rows[unit.FINDINGS].append(["d", "-"])
+            with self.assertRaisesRegex(SystemExit, "no test is called d"):
+                unit.strict_tests(False)
+
+    def test_findings_of_a_unit_test_are_those_of_the_list(self):
+        finding = "1. unmapped, write of address 0x40\n   at  x:1\n1 finding\n"
+        for result, status, output, kinds, good in (
+                ("OK", 0, "0 findings\n", set(), True), ("EXPECTEDFAIL", 1, "", set(), True),
+                ("FAIL", 3, finding, {"unmapped"}, True), ("FAIL", 3, finding, set(), False),
+                ("FAIL", 1, finding, {"unmapped"}, False), ("OK", 0, "0 findings\n", {"unmapped"}, False),
+                ("FAIL", 3, finding, {"unmapped", "late-data"}, False), ("TIMEOUT", -9, "", set(), False),
+                ("FAIL", 1, "", set(), False)):
+            with self.subTest(result=result, status=status, output=output, kinds=kinds):
+                tally = mock.Mock()
+                unit.add_strict(tally, {"name": "t", "result": result, "returncode": status}, output, kinds, "log")
+                self.assertIs(tally.add.call_args.args[1], good)
+
+    def test_lists_of_findings_have_kinds_of_findings(self):
+        kinds = set(re.findall(r'^``([a-z-]+)``', (TOP / "Documentation/strict.rst").read_text("utf-8"), re.M))
+        module = by_path.load("guest-tests.py")
+        for path in (unit.FINDINGS, module.FINDINGS):
+            for name, *words in selection.lines(path):
+                with self.subTest(path=path.name, name=name):
+                    self.assertTrue(words == ["-"] or {word.lstrip("?") for word in words} <= kinds, words)
+
     def ended(self, status):
         """Return the number of failures of a program that leaves this status, None for none."""
         module = by_path.load("guest-tests.py")
