@@ -103,7 +103,7 @@ reload: $(stock_module) $(firmware) ## this tree's driver and firmware into the 
 ##@ Test
 
 .PHONY: check
-check: ## the tests, about an hour the first time, less later; check-debug, -docs, -pairs, -kernels, -qemu, -distros and tsan run more
+check: ## the tests, about an hour the first time, less later; check-debug, -docs, -igt, -pairs, -kernels, -presets, -strict, -qemu, -distros and tsan run more
 	@$(S)/check.sh lint unit builds -- guest debug igt kernels presets strict docs mutations tsan
 
 .PHONY: check-unit

@@ -68,8 +68,6 @@ QUICK_PRESET = "waves"
 # Quick tests in mode strict: jobs and their synchronisation, mappings, frames.
 QUICK_STRICT = ("t_submit", "t_vm_gpu", "t_draw")
 
-# Cases deliberately keep jobs running meanwhile: on a busy machine this
-# may exceed the driver's default time limit. t_timeout sets its own.
 # After each program of a GPU in mode strict: its findings, which then are dropped. Before: the mode, which a
 # program may have changed. Programs mount and unmount the usual folder of debugfs.
 STRICT = """\
@@ -82,9 +80,10 @@ gpu() {
 }
 begin() {
 	echo strict >"$(gpu)/mode"
+	! grep -qx strict "$(gpu)/mode" || : >/host/$1.findings
 }
 end() {
-	cat "$(gpu)/findings" >/host/$1.findings || rm /host/$1.findings
+	[ ! -e /host/$1.findings ] || cat "$(gpu)/findings" >/host/$1.findings || rm /host/$1.findings
 	echo >"$(gpu)/findings"
 }
 """
@@ -93,6 +92,9 @@ FAST = """\
 begin() { :; }
 end() { :; }
 """
+
+# Cases deliberately keep jobs running meanwhile: on a busy machine this
+# may exceed the driver's default time limit. t_timeout sets its own.
 JOB = """\
 {environment}
 {before}
@@ -102,7 +104,7 @@ run() {{
 	echo "running $*"
 	# An earlier program that was killed may have left another limit.
 	echo 30000 2>/dev/null >/sys/module/pumice/parameters/job_timeout_ms
-	begin
+	begin "$1"
 	timeout -s KILL {timeout} "$@" >/host/$1.tap 2>&1
 	echo $? >/host/$1.status
 	end "$1"
@@ -280,7 +282,10 @@ def several(word):
 
 def add_findings(tally, test, path, kinds):
     """Count the findings of a program (see tests/guest/findings)."""
-    found = {json.loads(line).get("finding", "lost") for line in text(path).splitlines()}
+    try:
+        found = {json.loads(line).get("finding", "lost") for line in text(path).splitlines()}
+    except ValueError:
+        found = {"unreadable"}
     tally.add(f"findings of {test}", path.exists() and selection.has_findings(found, kinds),
               f"{' '.join(sorted(found)) or 'none'}, see {path}")
 

@@ -55,15 +55,21 @@ class Check(unittest.TestCase):
         return done.stdout + done.stderr
 
     def test_all_kernels_are_tested_on_request_and_the_main_one_otherwise(self):
-        for words, some, all_of_them in (
+        for words, some, all_of_them in (      # without the variables of a make check
                 ("kernels", "guest-7.3", "guest-7.2 guest-7.3"),
                 ("igt", "igt-fast", "igt-fast igt-stock")):
             for variable, wanted in (("", some), (f"{words.upper().rstrip('S')}_TESTS=all", all_of_them)):
                 with self.subTest(part=words, variable=variable), tempfile.TemporaryDirectory() as out:
                     output = self.run_in_script(
                         out, 'make() { :; }; part() { echo "$1"; }; add_times() { :; }; '
-                        f'export KERNELS="7.2 7.3" {variable}; run_part {words}')
+                        f'unset KERNEL_TESTS IGT_TESTS; export KERNELS="7.2 7.3" {variable}; run_part {words}')
                     self.assertEqual(" ".join(output.split()), wanted)
+
+    def test_without_kernels_there_is_no_part_of_them(self):
+        with tempfile.TemporaryDirectory() as out:
+            output = self.run_in_script(out, 'make() { :; }; part() { echo "$1"; }; export KERNELS=; '
+                                        'run_part kernels; echo end')
+        self.assertEqual(output, "end\n")
 
     def test_parts_in_the_background_that_end_early_are_one_failure(self):
         with tempfile.TemporaryDirectory() as out:

@@ -141,7 +141,8 @@ class Guests(unittest.TestCase):
         line = '{"finding":"unmapped","times":2}\n'
         for lines, kinds, bad in (("", set(), 0), (None, set(), 1), (line * 2, {"unmapped"}, 0), (line, set(), 1),
                                   ("", {"unmapped"}, 1), ("", {"?unmapped"}, 0), (line, {"?unmapped"}, 0),
-                                  (line, {"?late-data"}, 1), (line + '{"lost": 2}\n', {"unmapped"}, 1)):
+                                  (line, {"?late-data"}, 1), (line + '{"lost": 2}\n', {"unmapped"}, 1),
+                                  (line + '{"find', {"unmapped"}, 1)):
             with self.subTest(lines=lines, kinds=kinds), tempfile.TemporaryDirectory() as folder:
                 path = pathlib.Path(folder, "t.findings")
                 if lines is not None:
@@ -152,12 +153,15 @@ class Guests(unittest.TestCase):
 
     def test_unit_tests_of_mode_strict_are_those_with_a_verdict(self):
         rows = {unit.RESULTS: [["a_*", "quick"], ["b"]],
-                unit.FINDINGS: [["a_*", "late-data"], ["a_2", "unmapped", "lds-race"], ["b", "-"], ["c", "-"]]}
+                unit.FINDINGS: [["a_*", "late-data"], ["a_2", "unmapped", "lds-race"], ["b", "-"]]}
         with mock.patch.object(unit, "native_tests", return_value=["a_1", "a_2", "b", "c"]), \
                 mock.patch.object(selection, "lines", side_effect=rows.get):
             self.assertEqual(unit.strict_tests(False), {"a_1": {"late-data"}, "a_2": {"unmapped", "lds-race"}})
-            rows[unit.FINDINGS].append(["d", "-"])
-            with self.assertRaisesRegex(SystemExit, "no test is called d"):
+            rows[unit.FINDINGS].append(["b", "past-end"])
+            self.assertEqual(unit.strict_tests(False)["b"], {"past-end"})
+            self.assertEqual(set(unit.strict_tests(True)), {"a_1", "a_2"})
+            rows[unit.FINDINGS].append(["c", "-"])
+            with self.assertRaisesRegex(SystemExit, "no test of results is called c"):
                 unit.strict_tests(False)
 
     def test_findings_of_a_unit_test_are_those_of_the_list(self):
@@ -167,6 +171,11 @@ class Guests(unittest.TestCase):
                 ("FAIL", 3, finding, {"unmapped"}, True), ("FAIL", 3, finding, set(), False),
                 ("FAIL", 1, finding, {"unmapped"}, False), ("OK", 0, "0 findings\n", {"unmapped"}, False),
                 ("FAIL", 3, finding, {"unmapped", "late-data"}, False), ("TIMEOUT", -9, "", set(), False),
+                ("FAIL", 3, finding + "[  FAILED  ] one\n", {"unmapped"}, False),
+                ("FAIL", 3, finding.replace("1 finding", "256 findings, and no room for others, detected 1 time"),
+                 {"unmapped"}, False),
+                ("FAIL", 3, finding + "pumice-strict: not checked: a GPU in mode fast;\n", {"unmapped"}, False),
+                ("FAIL", 3, finding, {"?unmapped"}, True), ("OK", 0, "", {"?unmapped"}, True),
                 ("FAIL", 1, "", set(), False)):
             with self.subTest(result=result, status=status, output=output, kinds=kinds):
                 tally = mock.Mock()
