@@ -9,6 +9,8 @@
 #include "gpu.h"
 #include "pumice_format_table.h"
 #include "strict/lines.h"
+#include "strict/tables.h"
+#include "strict/targets.h"
 
 /*
  * Return the unit of an access, and its instruction: of accesses by USCs, which are in the thread
@@ -58,6 +60,97 @@ void coherence_stale(void *opaque, const struct mmu_stale *use)
 		      use->ctx, use->addr);
 }
 
+void coherence_walked(void *opaque, const struct mmu_walked *walked)
+{
+	struct pumice_gpu *gpu = opaque;
+	struct strict_finding finding;
+	struct lines_writer place;
+	struct tables_other other;
+
+	if (!tables_walked(gpu->strict.tables, walked, &other))
+		return;
+	place = place_of(gpu, walked->unit, walked->usc);
+	finding = finding_of(PUMICE_FINDING_TABLE_REUSED, &place, walked->ctx, walked->addr);
+	finding.access = (u8)walked->access;
+	finding.table = (struct strict_table){
+		.known = true, .directory = other.directory, .va = other.va,
+	};
+	strict_report(&gpu->strict, &finding);
+}
+
+/* ------------------------------------------------------------------- targets */
+
+static const enum pumice_unit units[COHERENCE_MASTERS] = {
+	[GPU_VDM] = PUMICE_UNIT_VDM, [GPU_PDM] = PUMICE_UNIT_PDM,
+	[GPU_TDM] = PUMICE_UNIT_PTLA, [GPU_RDM] = PUMICE_UNIT_RDM,
+	[COHERENCE_CDM] = PUMICE_UNIT_CDM,
+};
+
+/*
+ * Return the data master whose job reads a texture: for a program in the thread of its USC, for an
+ * iterator of the PDM, or the transfer data master.
+ */
+static u32 reader_of(const struct pumice_gpu *gpu, const struct mmu_request *r,
+		     const struct lines_writer *place)
+{
+	enum pumice_wave_master waves;
+	u32 n;
+
+	if (r->unit == PUMICE_UNIT_PTLA)
+		return GPU_TDM;
+	if (!place->code)
+		return GPU_PDM;
+	waves = usc_slot_master(gpu->usc[place->usc], place->slot);
+	for (n = 0; n < GPU_MASTERS; n++)
+		if (n != GPU_TDM && master_waves((enum gpu_master_number)n) == waves)
+			return n;
+	return COHERENCE_CDM;
+}
+
+static void report_target(struct pumice_gpu *gpu, const struct targets_access *access, bool write,
+			  const struct targets_other *other)
+{
+	struct strict_finding finding = finding_of(PUMICE_FINDING_TARGET_READ, &access->place,
+						   access->ctx, other->va);
+
+	finding.access = write ? PUMICE_ACCESS_WRITE : PUMICE_ACCESS_READ;
+	finding.target = (struct strict_target){
+		.known = true, .same_job = other->same_job, .master = (u8)units[other->master],
+		.tag = other->tag, .unit = other->place.unit, .pc = other->place.pc,
+		.code = other->place.code,
+	};
+	strict_report(&gpu->strict, &finding);
+}
+
+/* Return whether a read is of a texture, or of the source of a copy. */
+static bool reads_texels(const struct mmu_request *r)
+{
+	return r->unit == PUMICE_UNIT_TAG || (r->unit == PUMICE_UNIT_PTLA && r->kind);
+}
+
+/* Compare accesses of textures and of the PBE. */
+static void compare_targets(struct pumice_gpu *gpu, const struct mmu_request *r)
+{
+	const bool write = r->access == PUMICE_ACCESS_WRITE;
+	struct targets_access access = { .ctx = r->ctx, .va = r->addr, .bytes = r->bytes,
+					 .place = { .unit = (u8)r->unit } };
+	struct targets_other other;
+
+	if (write && r->unit == PUMICE_UNIT_PBE) {
+		access.master = GPU_PDM;
+		if (targets_store(gpu->strict.targets, &access, &other))
+			report_target(gpu, &access, true, &other);
+	} else if (!write && reads_texels(r)) {
+		if (r->program && r->usc < gpu->uscs)
+			usc_get_place(gpu->usc[r->usc], &access.place);
+		access.master = reader_of(gpu, r, &access.place);
+		if (targets_read(gpu->strict.targets, &access, &other))
+			report_target(gpu, &access, false, &other);
+	}
+}
+
+/* ------------------------------------------------------------------- lines */
+
 /* Report a load. That of an atomic operation, whose request is a write, is a read. */
 static void report_stale(struct pumice_gpu *gpu, const struct mmu_request *r, u64 at)
 {
@@ -82,6 +175,7 @@ void coherence_request(struct pumice_gpu *gpu, const struct mmu_request *r, u32 
 	/* Walks of the MMU are by bus address; their entries are compared by those of the TLBs. */
 	if (!lines || r->unit == PUMICE_UNIT_NONE)
 		return;
+	compare_targets(gpu, r);
 	if (r->access != PUMICE_ACCESS_WRITE) {
 		if (!bypass && lines_read(lines, r->ctx, r->addr, r->bytes, &at))
 			report_stale(gpu, r, at);
@@ -129,6 +223,12 @@ void coherence_operate(struct pumice_gpu *gpu, const struct mmu_cache_op *op)
 		lines_discard(lines, op->ctx, op->first, op->last);
 }
 
+void coherence_reset(struct pumice_gpu *gpu)
+{
+	lines_reset(gpu->strict.lines);
+	targets_reset(gpu->strict.targets);
+}
+
 /* ------------------------------------------------------------------- jobs */
 
 static bool is_busy(const struct pumice_gpu *gpu, u32 number)
@@ -148,6 +248,7 @@ void coherence_job_begins(struct pumice_gpu *gpu, u32 number)
 	if (number == GPU_TDM)
 		job->tag = 0;	/* it has no waves that a finding could name */
 	mmu_job_begins(&gpu->mmu, job->ctx);
+	targets_job_begin(gpu->strict.targets, number, job->tag);
 	lines_job_begin(gpu->strict.lines, job->ctx);
 }
 
@@ -165,21 +266,18 @@ static bool others_run(const struct pumice_gpu *gpu, u32 number)
 
 void coherence_job_ends(struct pumice_gpu *gpu, u32 number)
 {
-	static const enum pumice_unit unit[COHERENCE_MASTERS] = {
-		[GPU_VDM] = PUMICE_UNIT_VDM, [GPU_PDM] = PUMICE_UNIT_PDM,
-		[GPU_TDM] = PUMICE_UNIT_PTLA, [GPU_RDM] = PUMICE_UNIT_RDM,
-		[COHERENCE_CDM] = PUMICE_UNIT_CDM,
-	};
 	const struct coherence_job *job = &gpu->started[number];
 	enum pumice_wave_master waves = number == COHERENCE_CDM ? PUMICE_WAVE_MASTER_CDM :
 					master_waves(number);
 
-	lines_job_end(gpu->strict.lines, job->ctx, unit[number], (u8)waves, job->tag,
+	targets_job_end(gpu->strict.targets, number);
+	lines_job_end(gpu->strict.lines, job->ctx, units[number], (u8)waves, job->tag,
 		      !others_run(gpu, number));
 }
 
 void coherence_compute_switched(struct pumice_gpu *gpu)
 {
+	targets_job_end(gpu->strict.targets, COHERENCE_CDM);
 	lines_job_switched(gpu->strict.lines, gpu->started[COHERENCE_CDM].ctx);
 }
 

@@ -24,6 +24,8 @@ struct coherence_job {
 
 /* struct mmu, stale; opaque: the GPU. Report the use of a stale TLB entry. */
 void coherence_stale(void *opaque, const struct mmu_stale *use);
+/* struct mmu, walked; opaque: the GPU. Report memory of tables that has another use. */
+void coherence_walked(void *opaque, const struct mmu_walked *walked);
 /* A unit accesses memory, by a client of the memory hierarchy. */
 void coherence_request(struct pumice_gpu *gpu, const struct mmu_request *r, u32 client);
 /*
@@ -33,6 +35,8 @@ void coherence_request(struct pumice_gpu *gpu, const struct mmu_request *r, u32 
 bool coherence_held(void *opaque, const struct mmu_request *read, const u8 *grain, u8 *to);
 /* The tables of an MMU context will be replaced: bytes that only caches hold are of the former. */
 void coherence_tables_change(struct pumice_gpu *gpu, unsigned int ctx);
+/* All jobs have ended: a reset. Parked. */
+void coherence_reset(struct pumice_gpu *gpu);
 /* An operation on caches. */
 void coherence_operate(struct pumice_gpu *gpu, const struct mmu_cache_op *op);
 

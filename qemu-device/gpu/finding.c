@@ -81,6 +81,8 @@ void finding_complete(void *opaque, struct strict_finding *f)
 	case PUMICE_FINDING_READ_ONLY_STORE:
 	case PUMICE_FINDING_GLOBAL_RACE:
 	case PUMICE_FINDING_STALE_READ:
+	case PUMICE_FINDING_TABLE_REUSED:
+	case PUMICE_FINDING_TARGET_READ:
 	case PUMICE_FINDING_UNFLUSHED_WRITE:
 		add_mapped(gpu, catalogue, f->addr, f);
 		break;

@@ -821,7 +821,7 @@ static void reset_locked(struct pumice_gpu *gpu)
 	mmu_reset(&gpu->mmu);
 	if (gpu->hierarchy)
 		hierarchy_reset(gpu->hierarchy);
-	lines_reset(gpu->strict.lines);
+	coherence_reset(gpu);
 	memset(&gpu->counts, 0, sizeof(gpu->counts));
 	trace_reset(&gpu->trace);
 	gpu_set_detail(gpu, false);

@@ -12,6 +12,8 @@
 #include "pumice_format_table.h"
 #include "pumice_names.h"
 #include "strict/lines.h"
+#include "strict/tables.h"
+#include "strict/targets.h"
 
 #define REQUEST_BYTES (1u << 16)	/* the most of one request to the hierarchy */
 
@@ -148,35 +150,53 @@ static void set_hierarchy(struct pumice_gpu *gpu, struct hierarchy *hierarchy)
 	gpu->hierarchy = hierarchy;
 }
 
+/* Destroy what mode strict keeps of memory and jobs; parked. */
+static void drop_strict(struct strict *strict)
+{
+	race_destroy(strict->race);
+	lines_destroy(strict->lines);
+	tables_destroy(strict->tables);
+	targets_destroy(strict->targets);
+	strict->race = NULL;
+	strict->lines = NULL;
+	strict->tables = NULL;
+	strict->targets = NULL;
+}
+
+/* Create it; returns false when out of memory. */
+static bool new_strict(struct pumice_gpu *gpu)
+{
+	struct strict *strict = &gpu->strict;
+
+	strict->race = race_create();
+	strict->lines = lines_create(&gpu->mmu);
+	strict->tables = tables_create(&gpu->mmu);
+	strict->targets = targets_create(GPU_PDM);
+	return strict->race && strict->lines && strict->tables && strict->targets;
+}
+
 /* Begin to detect errors, or end it, which does not fail; parked. Findings are kept. */
 static int set_strict(struct pumice_gpu *gpu, bool strict)
 {
-	struct race *race = strict ? race_create() : NULL;
-	struct lines *lines = strict ? lines_create(&gpu->mmu) : NULL;
-	int ret = strict && (!race || !lines) ? -ENOMEM : 0;
+	int ret;
 	u32 n;
 
 	for (n = 0; n < PUMICE_MMU_CONTEXTS; n++)
 		lines_show(gpu->strict.lines, n);
-	race_destroy(gpu->strict.race);
-	lines_destroy(gpu->strict.lines);
-	gpu->strict.race = race;
-	gpu->strict.lines = lines;
+	drop_strict(&gpu->strict);
+	ret = strict && !new_strict(gpu) ? -ENOMEM : 0;
 	for (n = 0; n < gpu->uscs && !ret; n++)
 		ret = usc_set_strict(gpu->usc[n], strict ? &gpu->strict : NULL);
 	/* Out of memory for one of them: the others report errors no longer, and need less. */
 	for (n = 0; ret && n < gpu->uscs; n++)
 		(void)usc_set_strict(gpu->usc[n], NULL);
-	if (ret) {
-		race_destroy(race);
-		lines_destroy(lines);
-		gpu->strict.race = NULL;
-		gpu->strict.lines = NULL;
-	}
+	if (ret)
+		drop_strict(&gpu->strict);
 	owner_set(&gpu->owner, strict && !ret);
 	dropped_set(&gpu->dropped, strict && !ret);
 	mmu_set_stale(&gpu->mmu, strict && !ret ? coherence_stale : NULL, gpu);
 	mmu_set_held(&gpu->mmu, strict && !ret ? coherence_held : NULL, gpu);
+	mmu_set_walked(&gpu->mmu, strict && !ret ? coherence_walked : NULL, gpu);
 	return ret;
 }
 

@@ -21,12 +21,13 @@
 #include "pumice/pumice_capture.h"
 
 #define DEVICE		"inproc:cores=1,uscs=1,ram=64,threads=0,mode=strict"
-#define TEXT_BYTES	4096u
 #define PAGE		4096u
 #define PAGES		2u	/* of the buffer */
 #define BEFORE		5u	/* value in the buffer before the host acts */
 #define AFTER		7u	/* and after it */
 #define LATER		20u	/* offset of a word of an access, not of its first one */
+#define BLOCK		(2u << 20)	/* bytes that a page table translates */
+#define BLOCKS		4u	/* for which tables are created after one was freed */
 
 struct fixture {
 	struct pumice_device *dev;
@@ -51,6 +52,7 @@ struct driver_error {
 	bool fresh;		/* the access has the value of memory, with the finding */
 	bool coherent;		/* the buffer is */
 	bool code;		/* the finding is of the program, not of an instruction */
+	void (*prepare)(struct fixture *f);	/* before the first job; or NULL */
 	void (*act)(struct fixture *f);
 	/* NULL: none, the step is not needed. In a place %A is the address of the access. */
 	const char *finding, *place;
@@ -105,6 +107,32 @@ static void write_buffer(struct fixture *f)
 	fill(&f->buffer, AFTER);
 }
 
+/* Map a page of the second buffer in a block, at this distance from the first one. */
+static void map_block(struct fixture *f, uint32_t distance)
+{
+	const struct pumice_bind op = { .va = f->buffer.va + distance, .size = PAGE,
+					.bo = f->next.bo };
+
+	require(f, pumice_vm_bind(f->vm, &op, 1, NULL), "bind");
+}
+
+static void map_next_block(struct fixture *f)
+{
+	map_block(f, BLOCK);
+}
+
+/* Remove the only mapping of the block, and create further tables. */
+static void free_table(struct fixture *f)
+{
+	const struct pumice_bind op = { .va = f->buffer.va + BLOCK, .size = PAGE };
+	uint32_t n;
+
+	require(f, pumice_vm_bind(f->vm, &op, 1, NULL), "unmap");
+	for (n = 0; n < BLOCKS; n++)
+		map_block(f, (n + 2) * BLOCK);
+	write_buffer(f);
+}
+
 static void do_nothing(struct fixture *f)
 {
 	(void)f;
@@ -136,6 +164,11 @@ static void write_later_word(struct fixture *f)
 /* Each lane loads a word, and all have that of one. */
 #define LANES	"shl.u32 r4, sid, 2\nglobal_load32 sig3, r5, [one], sh0 + r4\n" \
 		"sig_wait r2[0], sig3\nshuffle r7, r5, 5\n"
+/* Of the next block, or if the buffer has AFTER each lane of one of those after it. */
+#define BLOCKS_AFTER "global_load32 sig3, r5, [one], sh0 + r9\nsig_wait r2[0], sig3\n" \
+		"sub.u32 r5, r5, 5\nshl.u32 r5, r5, 20\nmul.u32 r4, r5, sid\n" \
+		"add.u32 r5, r5, 0x200000\nadd.u32 r5, r5, r4\n" \
+		"global_load32 sig3, r7, [one], sh0 + r5\nsig_wait r2[0], sig3\n"
 /* The second one of four words. */
 #define LOAD128	"global_load128 sig3, r4, [one], sh0 + r9 + 16\nsig_wait r2[0], sig3\n" \
 		"mov r7, [one], r5\n"
@@ -259,6 +292,13 @@ static const struct driver_error errors[] = {
 		.omitted = INPROC_OMIT_END, .access = STORE32, .act = write_buffer,
 		.coherent = true,
 	}, {
+		.name = "page_table_freed_before_its_entry_is_removed",
+		.omitted = INPROC_OMIT_ENTRY, .access = BLOCKS_AFTER, .instances = BLOCKS,
+		.offset = 2 * BLOCK, .prepare = map_next_block, .act = free_table, .copy = true,
+		.finding = "table-reused",
+		.place = "\"unit\":\"usc-data\",\"access\":\"read\",\"va\":\"%A\","
+			 "\"label\":\"next\",",
+	}, {
 		.name = "no_clean_of_caches_after_an_atomic_operation",
 		.omitted = INPROC_OMIT_END, .access = ATOMIC("and"), .offset = 4,
 		.act = write_buffer,
@@ -280,7 +320,7 @@ static void assemble(struct fixture *f, const struct driver_error *e)
 {
 	/* All that the jobs of the case store is coherent. */
 	const uint64_t result = e->coherent ? f->buffer.va + PAGE : f->result.va;
-	char text[TEXT_BYTES];
+	char text[FINDING_BYTES];
 
 	snprintf(text, sizeof(text),
 		 ".group %u, 1, 1\n.local 64\n"
@@ -364,6 +404,8 @@ static void run_job(struct fixture *f, struct pumice_context *context,
 
 static void run(struct fixture *f, const struct driver_error *e, uint32_t omitted)
 {
+	if (e->prepare)
+		e->prepare(f);
 	run_job(f, f->other_context, f->other_stream, f->other_kernel);
 	run_job(f, f->context, f->stream, f->kernel);
 	inproc_device(f->dev)->omitted = omitted;
@@ -391,23 +433,24 @@ static bool caches_hold_data(const struct fixture *f, const struct driver_error 
 }
 
 /* Return whether the right driver has no finding, and the second job reads what the host wrote. */
-static bool right_has_none(const struct driver_error *e, char *finding)
+static bool right_has_none(const void *error, char *finding)
 {
+	const struct driver_error *e = error;
 	struct fixture f;
 	bool none;
 
 	set_up(&f, e);
 	run(&f, e, 0);
-	none = pumice_finding_get(f.dev, 0, finding, TEXT_BYTES);
+	none = pumice_finding_get(f.dev, 0, finding, FINDING_BYTES);
 	if (e->finding && !strcmp(e->finding, "unflushed-write") &&
 	    ((uint32_t *)f.buffer.cpu)[e->offset / 4]) {
 		printf("# the right driver's second job has not stored\n");
-		snprintf(finding, TEXT_BYTES, "no store");
+		snprintf(finding, FINDING_BYTES, "no store");
 		none = false;
 	}
 	if (e->finding && strcmp(e->access, STORE32) && *(uint32_t *)f.result.cpu != AFTER) {
 		printf("# the right driver's second job read %u\n", *(uint32_t *)f.result.cpu);
-		snprintf(finding, TEXT_BYTES, "wrong result");
+		snprintf(finding, FINDING_BYTES, "wrong result");
 		none = false;
 	}
 	tear_down(&f);
@@ -426,9 +469,10 @@ static void expand(uint64_t at, const char *place, char *out)
 }
 
 /* Return whether the wrong driver has the finding, or rightly none. */
-static bool wrong_is_found(const struct driver_error *e, char *finding)
+static bool wrong_is_found(const void *error, char *finding)
 {
-	char place[TEXT_BYTES], job[128], lane[32];
+	const struct driver_error *e = error;
+	char place[FINDING_BYTES], job[128], lane[32];
 	struct fixture f;
 	bool ok;
 
@@ -438,12 +482,12 @@ static bool wrong_is_found(const struct driver_error *e, char *finding)
 	snprintf(job, sizeof(job), "\"master\":\"cdm\",\"job_context\":%u,\"job\":2,",
 		 pumice_context_id(f.context));
 	if (!e->finding) {
-		ok = pumice_finding_get(f.dev, 0, finding, TEXT_BYTES);
+		ok = pumice_finding_get(f.dev, 0, finding, FINDING_BYTES);
 		tear_down(&f);
 		return ok;
 	}
 	expand(e->code ? f.kernel->code_va : f.buffer.va + e->offset, e->place, place);
-	ok = !pumice_finding_get(f.dev, 0, finding, TEXT_BYTES) &&
+	ok = !pumice_finding_get(f.dev, 0, finding, FINDING_BYTES) &&
 	     strict_is(finding, e->finding) && strict_has(finding, place);
 	if (!e->code)
 		ok = ok && strict_has(finding, job) && strict_has(finding, ",\"source\":\"");
@@ -462,7 +506,7 @@ static bool wrong_is_found(const struct driver_error *e, char *finding)
 /* Store a word twice, by the addresses in sh0 and sh2. */
 static void assemble_aliases(struct fixture *f, uint64_t second)
 {
-	char text[TEXT_BYTES];
+	char text[FINDING_BYTES];
 
 	snprintf(text, sizeof(text),
 		 ".group 1, 1, 1\n"
@@ -492,7 +536,7 @@ static bool last_alias_remains(const char *device, char *finding)
 	assemble_aliases(&f, second);
 	run_job(&f, f.context, f.stream, f.kernel);
 	word = *(uint32_t *)f.buffer.cpu;
-	none = pumice_finding_get(f.dev, 0, finding, TEXT_BYTES);
+	none = pumice_finding_get(f.dev, 0, finding, FINDING_BYTES);
 	require(&f, pumice_vm_remove(f.vm, second), "unmap");
 	tear_down(&f);
 	if (word != AFTER)
@@ -505,7 +549,7 @@ static bool modes_have_one_result(void)
 	static const char *const devices[] = {
 		"inproc:ram=64,threads=0", "inproc:ram=64,threads=0,mode=counted", DEVICE,
 	};
-	char finding[TEXT_BYTES] = "";
+	char finding[FINDING_BYTES] = "";
 	bool ok = true;
 	uint32_t n;
 
@@ -516,17 +560,11 @@ static bool modes_have_one_result(void)
 
 int main(void)
 {
-	char right[TEXT_BYTES], finding[TEXT_BYTES];
 	uint32_t n, failed = 0;
 
 	printf("1..%zu\n", ERRORS + 1);
-	for (n = 0; n < ERRORS; n++) {
-		const struct driver_error *e = &errors[n];
-		const bool none = right_has_none(e, right);
-		const bool found = wrong_is_found(e, finding);
-
-		failed += !strict_line(e->name, none ? NULL : right, found, finding);
-	}
+	for (n = 0; n < ERRORS; n++)
+		failed += !strict_check(errors[n].name, &errors[n], right_has_none, wrong_is_found);
 	failed += !modes_have_one_result();
 	return failed != 0;
 }

@@ -15,7 +15,6 @@
 #include "pumice/pumice.h"
 
 #define DEVICE		"inproc:cores=1,ram=64,threads=0,mode=strict"
-#define TEXT_BYTES	4096u
 #define PAGE		4096u
 #define ROUNDS		200000u	/* of a program that the host interrupts */
 #define LATE_ROUNDS	2000000u	/* the same, before its access */
@@ -228,7 +227,7 @@ static void submit(struct fixture *f, const struct host_error *e, uint32_t offse
 	struct pumice_job_sync signal = { .sync = f->sync, .signal = true };
 	struct pumice_dispatch dispatch;
 	struct pumice_job job;
-	char text[TEXT_BYTES];
+	char text[FINDING_BYTES];
 	uint64_t start;
 
 	snprintf(text, sizeof(text),
@@ -285,14 +284,15 @@ static void run(struct fixture *f, const struct host_error *e, uint32_t offset, 
 		e->act(f);
 }
 
-static bool right_has_none(const struct host_error *e, char *finding)
+static bool right_has_none(const void *error, char *finding)
 {
+	const struct host_error *e = error;
 	struct fixture f;
 	bool none;
 
 	set_up(&f, e);
 	run(&f, e, e->right, false);
-	none = pumice_finding_get(f.dev, 0, finding, TEXT_BYTES);
+	none = pumice_finding_get(f.dev, 0, finding, FINDING_BYTES);
 	tear_down(&f);
 	return none;
 }
@@ -309,9 +309,10 @@ static void expand(const struct fixture *f, uint64_t at, const char *place, char
 	*out = '\0';
 }
 
-static bool wrong_is_found(const struct host_error *e, char *finding)
+static bool wrong_is_found(const void *error, char *finding)
 {
-	char place[TEXT_BYTES], job[128];
+	const struct host_error *e = error;
+	char place[FINDING_BYTES], job[128];
 	struct fixture f;
 	uint64_t at;
 	bool ok;
@@ -323,7 +324,7 @@ static bool wrong_is_found(const struct host_error *e, char *finding)
 	snprintf(job, sizeof(job), "\"master\":\"cdm\",\"job_context\":%u,\"job\":1,",
 		 pumice_context_id(f.context));
 	expand(&f, at, e->place, place);
-	ok = !pumice_finding_get(f.dev, 0, finding, TEXT_BYTES) &&
+	ok = !pumice_finding_get(f.dev, 0, finding, FINDING_BYTES) &&
 	     strict_is(finding, e->finding) && strict_has(finding, place) &&
 	     strict_has(finding, job) && strict_has(finding, ",\"source\":\"");
 	tear_down(&f);
@@ -332,16 +333,10 @@ static bool wrong_is_found(const struct host_error *e, char *finding)
 
 int main(void)
 {
-	char right[TEXT_BYTES], finding[TEXT_BYTES];
 	uint32_t n, failed = 0;
 
 	printf("1..%zu\n", ERRORS);
-	for (n = 0; n < ERRORS; n++) {
-		const struct host_error *e = &errors[n];
-		const bool none = right_has_none(e, right);
-		const bool found = wrong_is_found(e, finding);
-
-		failed += !strict_line(e->name, none ? NULL : right, found, finding);
-	}
+	for (n = 0; n < ERRORS; n++)
+		failed += !strict_check(errors[n].name, &errors[n], right_has_none, wrong_is_found);
 	return failed != 0;
 }

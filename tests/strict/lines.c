@@ -32,3 +32,13 @@ bool strict_line(const char *name, const char *right, bool found, const char *fi
 	printf("# %s\n%sok %u - %s\n", finding, ok ? "" : "not ", ++number, name);
 	return ok;
 }
+
+bool strict_check(const char *name, const void *error, strict_variant *right,
+		  strict_variant *wrong)
+{
+	char of_right[FINDING_BYTES], finding[FINDING_BYTES];
+	const bool none = right(error, of_right);
+	const bool found = wrong(error, finding);
+
+	return strict_line(name, none ? NULL : of_right, found, finding);
+}

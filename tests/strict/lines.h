@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#define FINDING_BYTES	4096u	/* of a finding */
+
 /* Return whether words are in a finding; prints them otherwise. */
 bool strict_has(const char *finding, const char *words);
 /* Return whether a finding has a kind; prints it otherwise. */
@@ -14,5 +16,13 @@ bool strict_is(const char *finding, const char *kind);
  * NULL if it has none. Returns whether the error passes.
  */
 bool strict_line(const char *name, const char *right, bool found, const char *finding);
+/*
+ * Run a variant of a seeded error, and get its first finding, of FINDING_BYTES. Returns whether
+ * the right one has none, or the wrong one has the expected one.
+ */
+typedef bool strict_variant(const void *error, char *finding);
+/* Run both variants of a seeded error, and print its line. Returns whether it passes. */
+bool strict_check(const char *name, const void *error, strict_variant *right,
+		  strict_variant *wrong);
 
 #endif

@@ -14,7 +14,6 @@
 
 /* Mode strict implies late data, whichever mode of these is chosen. */
 #define DEVICE		"inproc:cores=%u,ram=64,threads=0,mode=strict,late=early"
-#define TEXT_BYTES	4096u
 #define PREAMBLE \
 	".group %u, 1, 1\n" \
 	".local 512\n" \
@@ -91,7 +90,7 @@ static void launch(struct fixture *f, const struct zoo_error *e, struct pumice_k
 /* Run a program with these lines in its place; whether the job faults does not matter. */
 static void run(struct fixture *f, const struct zoo_error *e, const char *lines, bool fences)
 {
-	char body[TEXT_BYTES], text[2 * TEXT_BYTES];
+	char body[FINDING_BYTES], text[2 * FINDING_BYTES];
 	struct pumice_kernel *kernel;
 	uint64_t start;
 	const char *at = strstr(e->program, "%s");
@@ -109,14 +108,15 @@ static void run(struct fixture *f, const struct zoo_error *e, const char *lines,
 }
 
 /* Run the right program: returns whether it has no finding. */
-static bool right_has_none(const struct zoo_error *e, char *finding)
+static bool right_has_none(const void *error, char *finding)
 {
+	const struct zoo_error *e = error;
 	struct fixture f;
 	bool none;
 
 	set_up(&f, e);
 	run(&f, e, e->right, true);
-	none = pumice_finding_get(f.dev, 0, finding, TEXT_BYTES);
+	none = pumice_finding_get(f.dev, 0, finding, FINDING_BYTES);
 	tear_down(&f);
 	return none;
 }
@@ -137,15 +137,16 @@ static bool is_expected(const struct zoo_error *e, const char *finding)
 }
 
 /* Run the wrong program: returns whether its first finding is the right one. */
-static bool wrong_is_found(const struct zoo_error *e, char *finding)
+static bool wrong_is_found(const void *error, char *finding)
 {
+	const struct zoo_error *e = error;
 	struct fixture f;
 	bool found;
 
 	set_up(&f, e);
 	run(&f, e, e->wrong, false);
 	finding[0] = '\0';
-	found = !pumice_finding_get(f.dev, 0, finding, TEXT_BYTES) && is_expected(e, finding);
+	found = !pumice_finding_get(f.dev, 0, finding, FINDING_BYTES) && is_expected(e, finding);
 	tear_down(&f);
 	return found;
 }
@@ -153,11 +154,7 @@ static bool wrong_is_found(const struct zoo_error *e, char *finding)
 /* Run both programs of a seeded error, and print a line; returns whether it passes. */
 static bool check(const struct zoo_error *e)
 {
-	char right[TEXT_BYTES], finding[TEXT_BYTES];
-	const bool none = right_has_none(e, right);
-	const bool found = wrong_is_found(e, finding);
-
-	return strict_line(e->name, none ? NULL : right, found, finding);
+	return strict_check(e->name, e, right_has_none, wrong_is_found);
 }
 
 int main(void)

@@ -93,23 +93,27 @@ static void describe_source(struct pumice_device *dev, const char *key, u64 code
 		text[0] = '\0';
 }
 
-/* Describe the source lines of a finding and of its other side, which may have another program. */
+/*
+ * Describe the source lines of a finding and of its other side, which may have another program, or
+ * the only one.
+ */
 static void describe_sources(struct pumice_device *dev, const char *finding, char *source,
 			     char *other_source)
 {
 	const char *other = strstr(finding, "\"other\":{");
-	u64 code, insn;
+	const char *own = strstr(finding, "\"program\":\"");
+	u64 code = 0, insn;
 
 	source[0] = '\0';
 	other_source[0] = '\0';
-	if (!get_number(finding, "\"program\":\"", 16, &code) ||
-	    !get_number(finding, "\"instruction\":", 10, &insn))
-		return;
-	describe_source(dev, "source", code, insn, source, SOURCE_BYTES);
+	if (own && (!other || own < other) && get_number(own, "\"program\":\"", 16, &code) &&
+	    get_number(own, "\"instruction\":", 10, &insn))
+		describe_source(dev, "source", code, insn, source, SOURCE_BYTES);
 	if (!other || !get_number(other, "\"instruction\":", 10, &insn))
 		return;
 	get_number(other, "\"program\":\"", 16, &code);
-	describe_source(dev, "other_source", code, insn, other_source, SOURCE_BYTES);
+	if (code)
+		describe_source(dev, "other_source", code, insn, other_source, SOURCE_BYTES);
 }
 
 /* As pumice_finding_get(), without those that had no room; the thread's error text remains. */

@@ -88,37 +88,24 @@ static void print_page(const char *object)
 	print_member(object, "\"macro_tile\":", ", macro tile ");
 }
 
-/* Print the place of a finding that is not of a program. other: the other side, or NULL. */
+/* Print the place of a finding that is of pages or objects, and the other side, unless empty. */
 static void print_owners(const char *line, const char *other)
 {
-	char first[LINE_BYTES];
-
-	/* Members that only the other side has are not those of the first. */
-	snprintf(first, sizeof(first), "%.*s", (int)(other ? other - line : (long)strlen(line)),
-		 line);
 	printf("\n   at  ");
-	print_page(first);
-	print_member(first, "\"event\":", "event ");
-	print_member(first, "\"object\":", "the object at ");
-	print_member(first, "\"slot\":", ", slot ");
-	print_member(first, "\"command\":", ", command ");
-	print_member(first, "\"value\":", ", value ");
-	print_member(first, "\"reached\":", ", which has ");
-	print_member(first, "\"unit\":", ", unit ");
-	print_member(first, "\"context\":", ", context ");
-	if (!other)
+	print_page(line);
+	print_member(line, "\"event\":", "event ");
+	print_member(line, "\"object\":", "the object at ");
+	print_member(line, "\"slot\":", ", slot ");
+	print_member(line, "\"command\":", ", command ");
+	print_member(line, "\"value\":", ", value ");
+	print_member(line, "\"reached\":", ", which has ");
+	print_member(line, "\"unit\":", ", unit ");
+	print_member(line, "\"context\":", ", context ");
+	if (!*other)
 		return;
 	print_member(other, "\"state\":", "\n   other side: ");
 	printf(" ");
 	print_page(other);
-}
-
-/* Print the place of a finding of a unit's access that is of no instruction, and its history. */
-static void print_unit(const char *line)
-{
-	print_member(line, "\"unit\":", "\n   at  unit ");
-	print_member(line, "\"context\":", ", context ");
-	print_history(line);
 }
 
 /* Print the last members of a finding. */
@@ -133,8 +120,8 @@ static void print_end(const char *line)
 }
 
 /*
- * Print the other side of a finding of a program: another instruction, which for a register without
- * a value is the one where that has an effect.
+ * Print the other side of an access: a table, or another access. For a register without a value it
+ * is the instruction where that has an effect.
  */
 static void print_other(const char *line, const char *other)
 {
@@ -142,8 +129,14 @@ static void print_other(const char *line, const char *other)
 
 	get(line, "\"finding\":", value);
 	printf("\n   %s:", strcmp(value, "uninitialised") ? "other side" : "effect");
+	if (get(other, "\"table\":", value)) {
+		printf(" %s", value);
+		print_member(other, "\"va\":", " of the addresses from ");
+		return;
+	}
 	print_member(other, "\"access\":", " ");
 	printf(" at");
+	print_member(other, "\"unit\":", " unit ");
 	print_member(line, "\"other_source\":", " ");
 	print_member(other, "\"instruction\":", " instruction ");
 	print_member(other, "\"wave\":", ", wave ");
@@ -152,6 +145,16 @@ static void print_other(const char *line, const char *other)
 	print_member(other, "\"usc\":", ", USC ");
 	if (get(other, "\"same_job\":", value))
 		printf(", of %s", strcmp(value, "true") ? "another job" : "the same job");
+}
+
+/* Print the place of an access that is of no instruction, and the other side, unless empty. */
+static void print_access(const char *line, const char *other)
+{
+	print_member(line, "\"unit\":", "\n   at  unit ");
+	print_member(line, "\"context\":", ", context ");
+	print_history(line);
+	if (*other)
+		print_other(line, other);
 }
 
 /* Print the buffer that the address is in, or, of an address that was never mapped, after. */
@@ -167,12 +170,30 @@ static void print_buffer(const char *line, const char *finding)
 	print_member(line, "\"end\":", ", which ends at ");
 }
 
-/* Print a finding. The other side is an object in it, after which its last members follow. */
-static void print_finding(const char *line, unsigned int number)
+/*
+ * Copy a finding without the object of its other side, and that object, or an empty text. The
+ * object has no objects in it.
+ */
+static void split(const char *finding, char *line, char *other)
 {
-	const char *other = strstr(line, "\"other\":{");
+	const char *const first = strstr(finding, "\"other\":{");
+	const char *const end = first ? strchr(first, '}') : NULL;
+
+	if (!end) {
+		snprintf(line, LINE_BYTES, "%s", finding);
+		other[0] = '\0';
+		return;
+	}
+	snprintf(line, LINE_BYTES, "%.*s%s", (int)(first - finding), finding, end + 1);
+	snprintf(other, LINE_BYTES, "%.*s", (int)(end + 1 - first), first);
+}
+
+static void print_finding(const char *finding, unsigned int number)
+{
+	char line[LINE_BYTES], other[LINE_BYTES];
 	char value[VALUE_BYTES];
 
+	split(finding, line, other);
 	get(line, "\"finding\":", value);
 	printf("%u. %s", number, value);
 	print_member(line, "\"access\":", ", ");
@@ -186,7 +207,7 @@ static void print_finding(const char *line, unsigned int number)
 		    get(line, "\"event\":", value))
 			print_owners(line, other);
 		else
-			print_unit(line);
+			print_access(line, other);
 		print_end(line);
 		return;
 	}
@@ -195,14 +216,13 @@ static void print_finding(const char *line, unsigned int number)
 	print_member(line, "\"instruction\":", " instruction ");
 	print_member(line, "\"program\":", " of the program at ");
 	print_member(line, "\"wave\":", ", wave ");
-	if (get(line, "\"lane\":", value) && (!other || strstr(line, "\"lane\":") < other))
-		printf(", lane %s", value);
+	print_member(line, "\"lane\":", ", lane ");
 	print_member(line, "\"usc\":", ", USC ");
 	if (get(line, "\"virtual_gpu\":", value) && strcmp(value, "0"))
 		printf(", virtual GPU %s", value);
 	print_member(line, "\"context\":", ", context ");
 	print_history(line);
-	if (other)
+	if (*other)
 		print_other(line, other);
 	print_end(line);
 }

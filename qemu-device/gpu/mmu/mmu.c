@@ -22,6 +22,7 @@
 #include "../host_line.h"
 #include "../inject/inject.h"
 #include "../mem/mem.h"
+#include "internal.h"
 #include "minmax.h"
 #include "perf.h"
 
@@ -40,6 +41,7 @@ struct walk {
 	u8 *page;	/* first byte of the page, if its size is assigned; or NULL */
 	unsigned int shift; /* of the page, if its size is assigned; otherwise of the grain */
 	u32 perms;	/* MMU_TLB_* */
+	struct mmu_path path;
 };
 
 const u8 mmu_zeros[1u << MMU_GRAIN_SHIFT] __attribute__((aligned(1u << MMU_GRAIN_SHIFT)));
@@ -130,11 +132,9 @@ static void request_table(const struct mmu *mmu, unsigned int ctx, u64 addr, u64
 		});
 }
 
-/* Read entry number index of the table at bus address table. */
-static bool read_entry(const struct mmu *mmu, const struct request *r,
-		       enum pumice_inject_where level, u64 table, u64 index, u64 *entry)
+bool mmu_get_entry(const struct mmu *mmu, unsigned int os, u64 addr, u64 *entry)
 {
-	u8 *host = mem_map_lookup(mmu->map, r->os, table + index * sizeof(u64), sizeof(u64), NULL);
+	const u8 *host = mem_map_lookup(mmu->map, os, addr, sizeof(*entry), NULL);
 
 	if (!host)
 		return false;
@@ -143,19 +143,22 @@ static bool read_entry(const struct mmu *mmu, const struct request *r,
 	 * points to it.
 	 */
 	*entry = __atomic_load_n((const u64 *)(const void *)host, __ATOMIC_ACQUIRE);
+	return true;
+}
+
+/* Read the entry at a bus address, for a request. */
+static bool read_entry(const struct mmu *mmu, const struct request *r,
+		       enum pumice_inject_where level, u64 addr, u64 *entry)
+{
+	if (!mmu_get_entry(mmu, r->os, addr, entry))
+		return false;
 	if (r->unit != PUMICE_UNIT_NONE)
-		request_table(mmu, r->ctx, table + index * sizeof(u64), sizeof(u64),
-			      PUMICE_ACCESS_READ);
+		request_table(mmu, r->ctx, addr, sizeof(*entry), PUMICE_ACCESS_READ);
 	*entry ^= inject_bits(mmu, r, level);
 	return true;
 }
 
-/*
- * Return the register with the catalogue for an address, and the virtual GPU whose memory it is in.
- * While several are active, each has a part of context 0 with a catalogue of its own. One other
- * than 0 whose part is disabled accesses no memory, in no context: it has been reset.
- */
-static u64 context_reg(const struct mmu *mmu, unsigned int ctx, u64 va, unsigned int *os)
+u64 mmu_context_reg(const struct mmu *mmu, unsigned int ctx, u64 va, unsigned int *os)
 {
 	u64 part = ctx ? 0 : mmu_part(mmu, va), reg;
 
@@ -172,38 +175,37 @@ static u64 context_reg(const struct mmu *mmu, unsigned int ctx, u64 va, unsigned
 	return reg;
 }
 
-/* Walk the catalogue of a context's register: *table becomes the page directory of va. */
+/* Walk the catalogue of a context's register, to the page directory of va. */
 static enum pumice_fault walk_catalogue(const struct mmu *mmu, const struct request *r, u64 reg,
-					u64 *table)
+					struct mmu_path *path)
 {
 	struct pumice_mmu_pc_entry entry;
 	u64 raw;
 
 	if (!(reg & PUMICE_MMU_CTX__ENABLE__MASK))
 		return PUMICE_FAULT_MMU_CONTEXT_OFF;
-	if (!read_entry(mmu, r, PUMICE_INJECT_WHERE_CATALOGUE,
-			reg & PUMICE_MMU_CTX__CATALOGUE__MASK, r->va >> PC_SHIFT, &raw))
+	path->os = r->os;
+	path->catalogue = reg & PUMICE_MMU_CTX__CATALOGUE__MASK;
+	path->pc_entry = path->catalogue + (r->va >> PC_SHIFT) * sizeof(raw);
+	if (!read_entry(mmu, r, PUMICE_INJECT_WHERE_CATALOGUE, path->pc_entry, &raw))
 		return PUMICE_FAULT_MMU_TABLE_BUS;
 	if (pumice_mmu_pc_entry_unpack64(raw, &entry) != PUMICE_UNPACK_OK && entry.valid)
 		return PUMICE_FAULT_MMU_BUS;
 	if (!entry.valid)
 		return PUMICE_FAULT_MMU_PC_INVALID;
-	*table = entry.addr;
+	path->directory = entry.addr;
 	return PUMICE_FAULT_NONE;
 }
 
-/*
- * Walk the directory: *table changes from the page directory to the page table; *shift
- * becomes that of the page size.
- */
+/* Walk the directory, to the page table; *shift becomes that of the page size. */
 static enum pumice_fault walk_directory(const struct mmu *mmu, const struct request *r,
-					u64 *table, unsigned int *shift)
+					struct mmu_path *path, unsigned int *shift)
 {
 	struct pumice_mmu_pd_entry entry;
 	u64 raw;
 
-	if (!read_entry(mmu, r, PUMICE_INJECT_WHERE_DIRECTORY, *table,
-			(r->va >> PD_SHIFT) % PD_ENTRIES, &raw))
+	path->pd_entry = path->directory + (r->va >> PD_SHIFT) % PD_ENTRIES * sizeof(raw);
+	if (!read_entry(mmu, r, PUMICE_INJECT_WHERE_DIRECTORY, path->pd_entry, &raw))
 		return PUMICE_FAULT_MMU_TABLE_BUS;
 	if (pumice_mmu_pd_entry_unpack64(raw, &entry) != PUMICE_UNPACK_OK && entry.valid)
 		return PUMICE_FAULT_MMU_BUS;
@@ -212,7 +214,7 @@ static enum pumice_fault walk_directory(const struct mmu *mmu, const struct requ
 	if (!pumice_page_size_valid(entry.page_size) ||
 	    !size_allowed(mmu, r->va, entry.page_size))
 		return PUMICE_FAULT_MMU_PAGE_SIZE;
-	*table = entry.addr;
+	path->table = entry.addr;
 	*shift = page_shift((enum pumice_page_size)entry.page_size);
 	return PUMICE_FAULT_NONE;
 }
@@ -229,6 +231,7 @@ static bool look_up_page(const struct mmu *mmu, const struct request *r,
 
 	out->host = NULL;
 	out->page = NULL;
+	out->path.page = entry->null ? 0 : entry->addr + offset;
 	out->shift = sizes_assigned(mmu) ? shift : MMU_GRAIN_SHIFT;
 	if (entry->null)
 		return true;
@@ -241,7 +244,7 @@ static bool look_up_page(const struct mmu *mmu, const struct request *r,
 }
 
 /* Walk the page table: return the grain and its permissions. */
-static enum pumice_fault walk_table(const struct mmu *mmu, const struct request *r, u64 table,
+static enum pumice_fault walk_table(const struct mmu *mmu, const struct request *r,
 				    unsigned int shift, struct walk *out)
 {
 	u64 block = r->va & ((1ull << PD_SHIFT) - 1);
@@ -250,7 +253,8 @@ static enum pumice_fault walk_table(const struct mmu *mmu, const struct request 
 	bool readonly = false;
 	u64 raw;
 
-	if (!read_entry(mmu, r, PUMICE_INJECT_WHERE_TABLE, table, block >> shift, &raw))
+	if (!read_entry(mmu, r, PUMICE_INJECT_WHERE_TABLE,
+			out->path.table + (block >> shift) * sizeof(raw), &raw))
 		return PUMICE_FAULT_MMU_TABLE_BUS;
 	if (pumice_mmu_pt_entry_unpack64(raw, &entry) != PUMICE_UNPACK_OK && entry.valid)
 		return PUMICE_FAULT_MMU_BUS;
@@ -316,16 +320,15 @@ static enum pumice_fault walk_for(const struct mmu *mmu, unsigned int ctx, u64 v
 				  enum pumice_unit requester, struct walk *out)
 {
 	struct request r = { .ctx = ctx, .va = va, .unit = requester };
-	const u64 reg = context_reg(mmu, ctx, va, &r.os);
+	const u64 reg = mmu_context_reg(mmu, ctx, va, &r.os);
 	enum pumice_fault fault;
 	unsigned int shift;
-	u64 table;
 
-	fault = walk_catalogue(mmu, &r, reg, &table);
+	fault = walk_catalogue(mmu, &r, reg, &out->path);
 	if (!fault)
-		fault = walk_directory(mmu, &r, &table, &shift);
+		fault = walk_directory(mmu, &r, &out->path, &shift);
 	if (!fault)
-		fault = walk_table(mmu, &r, table, shift, out);
+		fault = walk_table(mmu, &r, shift, out);
 	if (fault)
 		return fault;
 	return out->perms & access_perms(access, unit) ? PUMICE_FAULT_NONE :
@@ -480,6 +483,7 @@ static struct mmu_request request_of(const struct mmu *mmu, const struct mmu_tlb
 		.kind = source & MMU_KIND_1 ? 1 : 0, .place = tlb->place, .usc = tlb->usc,
 		.ctx = ctx, .addr = va, .bytes = bytes, .access = access,
 		.window = source & MMU_IS_WINDOW, .use = source & MMU_IS_USE,
+		.program = tlb->program,
 		.coherent = mmu_is_coherent(mmu, tlb, ctx, va),
 	};
 }
@@ -559,6 +563,12 @@ static bool is_stale(const struct mmu *mmu, struct mmu_tlb *tlb, const struct mm
 	return found.host != e->host;
 }
 
+/* Return whether faults were injected into tables: units have read entries that no table had. */
+static bool tables_injected(const struct mmu *mmu)
+{
+	return mmu->inject && inject_hits(mmu->inject, PUMICE_INJECT_KIND_PAGE_TABLE);
+}
+
 bool mmu_uses_stale(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va,
 		    enum pumice_access access, enum pumice_unit unit)
 {
@@ -578,8 +588,7 @@ bool mmu_uses_stale(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx
 		set_far_verified(mmu, tlb, ctx, va, e, MMU_GRAIN_SHIFT);
 		set_far_verified(mmu, tlb, ctx, va, e, assigned_shift(mmu, va));
 	}
-	/* Entries that a fault was injected into never were those of the tables. */
-	return stale && !(mmu->inject && inject_hits(mmu->inject, PUMICE_INJECT_KIND_PAGE_TABLE));
+	return stale && !tables_injected(mmu);
 }
 
 /* Mode strict: report the use of an entry, if it is stale. */
@@ -590,6 +599,13 @@ static void verify(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx,
 		mmu->stale(mmu->stale_opaque, &(struct mmu_stale){
 			.unit = unit, .access = access, .ctx = ctx, .usc = tlb->usc,
 			.addr = va });
+}
+
+/* Mode strict: report the tables of a walk. */
+static void report_walk(const struct mmu *mmu, const struct mmu_walked *walked)
+{
+	if (!tables_injected(mmu))
+		mmu->walked(mmu->walked_opaque, walked);
 }
 
 u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va, u64 bytes,
@@ -643,6 +659,10 @@ u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va
 	e->shift = found.shift;
 	if (tlb->far)
 		fill_far(tlb, ctx, va, e, &found);
+	if (mmu->walked)
+		report_walk(mmu, &(struct mmu_walked){
+			.unit = unit, .access = access, .ctx = ctx, .usc = tlb->usc, .addr = va,
+			.path = found.path });
 	return access_data(mmu, tlb, ctx, va, bytes, access, source,
 			   found.host + (va & (GRAIN - 1)));
 }
@@ -812,6 +832,13 @@ void mmu_set_held(struct mmu *mmu, bool (*held)(void *opaque, const struct mmu_r
 {
 	mmu->held = held;
 	mmu->held_opaque = opaque;
+}
+
+void mmu_set_walked(struct mmu *mmu, void (*walked)(void *opaque, const struct mmu_walked *walked),
+		    void *opaque)
+{
+	mmu->walked = walked;
+	mmu->walked_opaque = opaque;
 }
 
 void mmu_job_begins(struct mmu *mmu, unsigned int ctx)

@@ -79,6 +79,7 @@ struct mmu_tlb {
 	 * where a unit serves several.
 	 */
 	u32 place, usc;
+	bool program;	/* the next access is for an instruction of usc, in its thread */
 	/* Second level, of the owner: mmu_tlb_set_far(); or NULL. */
 	struct mmu_tlb_entry *far;
 	u32 far_mask;	/* number of its entries - 1 */
@@ -132,6 +133,25 @@ struct mmu_request {
 	enum pumice_access access;
 	bool coherent;	/* bypasses the caches; false of walks */
 	bool window, use;	/* see MMU_WINDOW(), MMU_USE() */
+	bool program;	/* of TAG: for an instruction of the USC, in its thread */
+};
+
+/* The tables of a translation: bus addresses, in the memory of a virtual GPU. */
+struct mmu_path {
+	unsigned int os;
+	u64 catalogue, directory, table;
+	u64 pc_entry, pd_entry;	/* of the first two; pd_entry 0: of the catalogue only */
+	u64 page;	/* of 4 KiB, the address that is translated to; 0: a null page */
+};
+
+/* A translation that was not in a TLB. */
+struct mmu_walked {
+	enum pumice_unit unit;
+	enum pumice_access access;
+	unsigned int ctx;
+	u32 usc;	/* as in struct mmu_request */
+	u64 addr;
+	struct mmu_path path;
 };
 
 /*
@@ -218,6 +238,12 @@ struct mmu {
 	 */
 	bool (*held)(void *opaque, const struct mmu_request *read, const u8 *grain, u8 *to);
 	void *held_opaque;
+	/*
+	 * Mode strict: called for each translation that was not in a TLB, in the thread of the
+	 * unit; NULL in other modes. Set as stale is, by mmu_set_walked().
+	 */
+	void (*walked)(void *opaque, const struct mmu_walked *walked);
+	void *walked_opaque;
 	_Atomic u32 jobs[PUMICE_MMU_CONTEXTS];	/* that have begun, in mode strict */
 
 	/* Called for walks and faults, in the thread of the request; constant, may be NULL. */
@@ -399,6 +425,16 @@ void mmu_set_stale(struct mmu *mmu, void (*stale)(void *opaque, const struct mmu
 /* The same for data that caches hold. */
 void mmu_set_held(struct mmu *mmu, bool (*held)(void *opaque, const struct mmu_request *read,
 						const u8 *grain, u8 *to), void *opaque);
+
+/* The same for translations that were not in a TLB. */
+void mmu_set_walked(struct mmu *mmu, void (*walked)(void *opaque, const struct mmu_walked *walked),
+		    void *opaque);
+
+/*
+ * Return whether the tables still have a path: a context has the catalogue, and its entries lead
+ * to the next table. Without requests; any thread.
+ */
+bool mmu_path_exists(const struct mmu *mmu, const struct mmu_path *path);
 
 /*
  * A job of a context begins: entries of TLBs are compared with the tables when they are used next.

@@ -11,6 +11,8 @@
 #include "pumice_formats.h"
 #include "pumice_names.h"
 #include "race.h"
+#include "tables.h"
+#include "targets.h"
 
 void strict_init(struct strict *strict, const struct mmu *mmu, strict_notify_fn *notify,
 		 void *opaque)
@@ -27,6 +29,8 @@ void strict_destroy(struct strict *strict)
 {
 	race_destroy(strict->race);
 	lines_destroy(strict->lines);
+	tables_destroy(strict->tables);
+	targets_destroy(strict->targets);
 	places_destroy(&strict->places);
 	pthread_mutex_destroy(&strict->lock);
 }
@@ -51,7 +55,7 @@ static bool is_same(const struct strict_finding *a, const struct strict_finding 
 	       a->pc == b->pc && a->unit == b->unit &&
 	       a->page.list == b->page.list && a->page.scene == b->page.scene &&
 	       a->page.other.scene == b->page.other.scene &&
-	       a->object.addr == b->object.addr &&
+	       a->object.addr == b->object.addr && a->table.va == b->table.va &&
 	       a->other.known == b->other.known && a->other.pc == b->other.pc &&
 	       a->other.code == b->other.code && a->other.write == b->other.write;
 }
@@ -338,6 +342,8 @@ static void put_place(struct text *t, const struct strict_finding *f)
 	case PUMICE_FINDING_STALE_TRANSLATION:
 	case PUMICE_FINDING_STALE_READ:
 	case PUMICE_FINDING_UNFLUSHED_WRITE:
+	case PUMICE_FINDING_TABLE_REUSED:
+	case PUMICE_FINDING_TARGET_READ:
 		put(t, ",\"va\":\"0x%llx\"", (unsigned long long)f->addr);
 		put_buffer(t, f);
 		break;
@@ -405,6 +411,12 @@ static const char *omission(const struct strict_finding *f)
 		return "no invalidation of the caches between the write of memory and this job";
 	case PUMICE_FINDING_UNFLUSHED_WRITE:
 		return "no clean of the caches between this write and the end of the job";
+	case PUMICE_FINDING_TABLE_REUSED:
+		return "no removal of the entry of the other table before its memory is used again";
+	case PUMICE_FINDING_TARGET_READ:
+		return f->target.same_job ?
+			       "no end of the job between the store of the target and the read" :
+			       "no dependency between the job that stores the target and the one that reads it";
 	case PUMICE_FINDING_UPDATE_REUSED:
 		return "no value, or no object, of its own for this update";
 	default:
@@ -498,6 +510,26 @@ static void put_other(struct text *t, const struct strict_finding *f)
 	put(t, "}");
 }
 
+/* Put the table that memory belongs to. */
+static void put_table(struct text *t, const struct strict_table *table)
+{
+	put(t, ",\"other\":{\"table\":\"%s\",\"va\":\"0x%llx\"}",
+	    table->directory ? "directory" : "page table", (unsigned long long)table->va);
+}
+
+/* Put the other access to a target. */
+static void put_target(struct text *t, const struct strict_target *o)
+{
+	put(t, ",\"other\":{\"unit\":\"%s\"", pumice_unit_str(o->unit));
+	if (o->code)
+		put(t, ",\"program\":\"0x%llx\",\"instruction\":%u", (unsigned long long)o->code,
+		    o->pc);
+	put(t, ",\"master\":\"%s\"", pumice_unit_str(o->master));
+	if (o->tag)
+		put(t, ",\"job_context\":%u,\"job\":%u", (u32)o->tag, (u32)(o->tag >> 32));
+	put(t, ",\"same_job\":%s}", o->same_job ? "true" : "false");
+}
+
 /* Put the place in a program, and the other side. */
 static void put_program(struct text *t, const struct strict_finding *f)
 {
@@ -527,5 +559,9 @@ void strict_describe(const struct strict_finding *f, char *text)
 		put_object(&t, f->kind, &f->object);
 	else if (f->code)
 		put_program(&t, f);
+	if (f->table.known)
+		put_table(&t, &f->table);
+	else if (f->target.known)
+		put_target(&t, &f->target);
 	put(&t, ",\"omitted\":\"%s\",\"times\":%u}", omission(f), f->times);
 }

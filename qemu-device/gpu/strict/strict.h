@@ -26,6 +26,8 @@
 
 struct lines;
 struct race;
+struct tables;
+struct targets;
 
 #define STRICT_FINDINGS 256u
 
@@ -46,6 +48,24 @@ struct strict_other {
 	u16 usc;	/* over all cores */
 	u64 code;	/* GPU virtual address of its program */
 	u64 tag;	/* of its job: TAG of the data master */
+};
+
+/* A table whose memory has another use. */
+struct strict_table {
+	bool known;
+	bool directory;	/* or a page table */
+	u64 va;		/* the first address that it translates */
+};
+
+/* An access to a target by the job of a data master. */
+struct strict_target {
+	bool known;
+	bool same_job;
+	u8 master;	/* unit of the data master */
+	u64 tag;	/* of its job; 0: not known */
+	u8 unit;
+	u32 pc;		/* of the unit's instruction, if code is not 0 */
+	u64 code;
 };
 
 /* The job whose program is in error. */
@@ -122,6 +142,9 @@ struct strict_finding {
 	/* One that is known is instead of the place in a program. */
 	struct strict_page page;
 	struct strict_object object;
+	/* Of TABLE_REUSED and TARGET_READ, the other side. */
+	struct strict_table table;
+	struct strict_target target;
 };
 
 /*
@@ -133,6 +156,8 @@ typedef void strict_notify_fn(void *opaque, const char *text);
 struct strict {
 	struct race *race;	/* NULL in other modes; changes only while no unit runs */
 	struct lines *lines;	/* the same */
+	struct tables *tables;	/* the same */
+	struct targets *targets;	/* the same */
 	const struct mmu *mmu;	/* its contexts belong to virtual GPUs; or NULL: all to 0 */
 	strict_notify_fn *notify;	/* or NULL */
 	/*

@@ -442,6 +442,7 @@ static bool process(struct tag *tag, const struct tag_request *request, u32 *out
 	w.request = request;
 	w.tcu = &tag->config.tcu[request->tcu];
 	tag->tlb.usc = tag->config.first_usc + request->tcu;
+	tag->tlb.program = request->program;
 	w.fault = fault;
 	w.state = tag_state_get(tag, request->state);
 	if (!request_valid(request, w.state)) {

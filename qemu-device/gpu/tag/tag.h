@@ -42,6 +42,7 @@ struct tag_request {
 	u8 dim;			/* enum pumice_texture_dim */
 	u8 comp;		/* GATHER: component */
 	u8 tcu;			/* interface of the USC: half_tcu_of_usc() */
+	bool program;		/* for an instruction of the USC, in its thread */
 	unsigned int ctx;	/* MMU context */
 	const u32 *state;	/* TAG_STATE_WORDS */
 	u32 lanes;		/* lanes that read: the others' results are undefined */

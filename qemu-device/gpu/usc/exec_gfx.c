@@ -277,6 +277,7 @@ static const struct usc_insn *texture(struct exec *x, const struct usc_insn *i)
 		.tcu = x->usc->config.tcu,
 		.ctx = x->ctx,
 		.state = exec_operand(x, i, USC_SRC2),
+		.program = true,
 		.lanes = exec_texture_lanes(x),
 		.spans = x->gfx && usc_gfx_has_spans(x->gfx),
 		.coord = exec_operand(x, i, USC_SRC0),

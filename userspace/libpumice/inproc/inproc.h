@@ -350,6 +350,7 @@ struct inproc_shared {
 #define INPROC_OMIT_START		(1u << 3)	/* of caches at the start of a job */
 #define INPROC_OMIT_START_SYSTEM	(1u << 4)	/* the same, of the SLC */
 #define INPROC_OMIT_END			(1u << 5)	/* the clean of caches at its end */
+#define INPROC_OMIT_ENTRY		(1u << 6)	/* of the entry of a freed table */
 
 struct inproc_device {
 	struct pumice_device base;

@@ -316,7 +316,8 @@ static void update_block(struct inproc_device *d, struct tables *t, const struct
 		return;
 	entry = directory_entry(dir, block);
 	pumice_mmu_pd_entry_unpack64(read_entry(entry), &before);
-	write_entry(entry, fresh);
+	if (fresh || !(d->omitted & INPROC_OMIT_ENTRY))
+		write_entry(entry, fresh);
 	if (before.valid)
 		c->old[c->old_count++] = before.addr;
 }

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The zoo, errors of users of graphics: textures that are read while they are the target of a job,
+ * in mode strict without threads. As in zoo.c, the right user has no finding, and the first finding
+ * of the wrong one has the right kind, image and job. Prints a line for each, in TAP.
+ *
+ * A frame covers its target, of several tiles, by one triangle. Each pixel has the texel that is
+ * opposite to it.
+ */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lines.h"
+#include "pumice/pumice.h"
+#include "pumice/pumice_gfx.h"
+
+#define DEVICE		"inproc:cores=1,ram=64,threads=0,mode=strict"
+#define SIZE		128u	/* of images, pixels */
+#define IMAGE_BYTES	(SIZE * SIZE * sizeof(uint32_t))
+#define COPIES		64u	/* of a job that copies an image again and again */
+#define PLACES		4u	/* at most */
+#define ROUNDS		4000u	/* of a program that reads a texture again and again */
+#define STATE_WORDS	(PUMICE_TEXTURE_WORDS + PUMICE_SAMPLER_WORDS)
+
+/* Position in clip space and texture coordinates of a vertex. */
+static const float vertices[3][6] = {
+	{ -1, -1, 0, 1, 1, 0 }, { 3, -1, 0, 1, -1, 0 }, { -1, 3, 0, 1, 1, 2 },
+};
+
+static const char vertex_text[] =
+	"uvsw vo0, v0\nuvsw vo1, v1\nuvsw vo2, v2\nuvsw vo3, v3\n"
+	"uvsw vo4, v4\nuvsw vo5, v5\nend\n";
+static const char fragment_text[] =
+	"sample.f32 sig0, r4, 2d, v0, sh0\n"
+	"sig_wait r0[0], sig0\n"
+	"mov o0, [one], r4\nmov o1, [one], r5\nmov o2, [one], r6\nmov o3, [one], 1.0\nend\n";
+
+struct fixture {
+	struct pumice_device *dev;
+	struct pumice_vm *vm;
+	struct pumice_kernel *vertex, *fragment, *reader;
+	struct pumice_buffer buffer;	/* vertices */
+	struct pumice_canvas *canvas;
+	struct pumice_image *other, *copy;	/* as the canvas's image */
+	/* Of a job that reads an image. */
+	struct pumice_context *context, *transfer;
+	struct pumice_stream *stream;
+	struct pumice_sync *sync;
+};
+
+/* A seeded error. */
+struct frame_error {
+	const char *name;
+	/* Draw a frame, as a right user, or with the error. */
+	void (*draw)(struct fixture *f, bool error);
+	const char *place[PLACES];	/* in the finding; or NULL */
+};
+
+static void require(const struct fixture *f, int err, const char *what)
+{
+	if (!err)
+		return;
+	printf("Bail out! %s: %d: %s\n", what, err, f->dev ? pumice_device_error(f->dev) : "");
+	exit(1);
+}
+
+static struct pumice_kernel *assemble(struct fixture *f, const char *name, const char *text)
+{
+	struct pumice_kernel *kernel;
+
+	require(f, pumice_kernel_assemble(f->vm, name, text, &kernel), name);
+	return kernel;
+}
+
+static void set_up(struct fixture *f)
+{
+	struct pumice_canvas_desc desc;
+	struct pumice_image_desc image;
+
+	*f = (struct fixture){ 0 };
+	require(f, pumice_device_open(DEVICE, &f->dev, NULL, 0), "device");
+	require(f, pumice_vm_create(f->dev, &f->vm), "vm");
+	require(f, pumice_buffer_create(f->vm, sizeof(vertices), &f->buffer), "buffer");
+	memcpy(f->buffer.cpu, vertices, sizeof(vertices));
+	f->vertex = assemble(f, "vertex", vertex_text);
+	f->fragment = assemble(f, "fragment", fragment_text);
+	pumice_canvas_desc_init(&desc, SIZE, SIZE);
+	desc.format = PUMICE_FORMAT_RGBA8_UNORM;
+	require(f, pumice_canvas_create(f->vm, &desc, &f->canvas), "canvas");
+	pumice_image_desc_init(&image, desc.format, SIZE, SIZE);
+	require(f, pumice_image_create(f->vm, &image, &f->other), "image");
+	require(f, pumice_image_create(f->vm, &image, &f->copy), "image");
+	require(f, pumice_context_create(f->vm, PUMICE_PRIORITY_NORMAL, &f->context), "context");
+	require(f, pumice_context_create_type(f->vm, PUMICE_CONTEXT_TRANSFER,
+					      PUMICE_PRIORITY_NORMAL, &f->transfer), "context");
+	require(f, pumice_stream_create(f->vm, 65536, &f->stream), "stream");
+	require(f, pumice_sync_create(f->dev, 0, &f->sync), "sync");
+}
+
+static void tear_down(struct fixture *f)
+{
+	pumice_sync_destroy(f->sync);
+	pumice_stream_destroy(f->stream);
+	pumice_context_destroy(f->context);
+	pumice_context_destroy(f->transfer);
+	pumice_image_destroy(f->other);
+	pumice_image_destroy(f->copy);
+	pumice_canvas_destroy(f->canvas);
+	if (f->reader)
+		pumice_kernel_destroy(f->reader);
+	pumice_kernel_destroy(f->fragment);
+	pumice_kernel_destroy(f->vertex);
+	pumice_buffer_destroy(&f->buffer);
+	pumice_vm_destroy(f->vm);
+	pumice_device_close(f->dev);
+}
+
+/* Draw a frame with an image as its texture. */
+static void draw_frame(struct fixture *f, const struct pumice_image *from)
+{
+	struct pumice_texture texture;
+	struct pumice_sampler sampler;
+	struct pumice_draw_state state;
+	struct pumice_vdm_draw draw;
+	struct pumice_stream *stream;
+
+	pumice_image_texture(from, &texture);
+	pumice_sampler_init(&sampler);
+
+	const struct pumice_input attributes[] = {
+		pumice_input_attribute(0, 4, f->buffer.va, sizeof(vertices[0]), 3),
+		pumice_input_attribute(4, 2, f->buffer.va + 16, sizeof(vertices[0]), 3),
+	};
+	const struct pumice_input inputs[] = {
+		pumice_input_varying(0, 0, 2), pumice_input_texture(0, &texture, &sampler),
+	};
+	const struct pumice_stage_desc vertex = { f->vertex, attributes, 2 };
+	const struct pumice_stage_desc fragment = { f->fragment, inputs, 2 };
+
+	pumice_draw_state_init(&state, SIZE, SIZE);
+	state.vdm.varyings = 2;
+	pumice_vdm_draw_defaults(&draw);
+	draw.count = 3;
+	stream = pumice_canvas_begin(f->canvas);
+	require(f, pumice_stream_stages(stream, &state, &vertex, &fragment), "state");
+	require(f, pumice_stream_draw(stream, &draw), "draw");
+	require(f, pumice_canvas_end(f->canvas, NULL, PUMICE_FOREVER), "frame");
+}
+
+/* The texture is the target, or another image. */
+static void read_target(struct fixture *f, bool error)
+{
+	draw_frame(f, error ? pumice_canvas_image(f->canvas) : f->other);
+}
+
+/* ------------------------------------------------------------------- readers */
+
+/* Assemble a program that reads the first texel of the target in each round. */
+static void assemble_reader(struct fixture *f)
+{
+	char text[FINDING_BYTES];
+	struct pumice_texture texture;
+	struct pumice_sampler sampler;
+	uint32_t state[STATE_WORDS] = { 0 }, n;
+	int used = snprintf(text, sizeof(text), ".group 1, 1, 1\n");
+
+	pumice_image_texture(pumice_canvas_image(f->canvas), &texture);
+	pumice_sampler_init(&sampler);
+	pumice_texture_pack(state, &texture);
+	pumice_sampler_pack(state + PUMICE_TEXTURE_WORDS, &sampler);
+	for (n = 0; n < STATE_WORDS; n++)
+		used += snprintf(text + used, sizeof(text) - (size_t)used, "mov sh%u, %#x\n", n,
+				 state[n]);
+	snprintf(text + used, sizeof(text) - (size_t)used,
+		 "mov r2, [one], 0\nmov r3, [one], 0\nmov r12, [one], %u\n"
+		 "again:\n"
+		 "sample.f32 sig0, r4, 2d, r2, sh0\nsig_wait r0[0], sig0\n"
+		 "sub.u32 r12[0], r12[0], 1\nbrnz again, r12[0]\nend\n", ROUNDS);
+	f->reader = assemble(f, "reader", text);
+}
+
+/* Submit the stream that reads. */
+static void submit_reader(struct fixture *f, struct pumice_context *context, uint64_t start)
+{
+	struct pumice_job_sync signal = { .sync = f->sync, .signal = true };
+	struct pumice_job job;
+
+	pumice_job_init(&job, context, start);
+	job.syncs = &signal;
+	job.sync_count = 1;
+	require(f, pumice_submit(f->dev, &job, 1, NULL), "submit");
+}
+
+static void start_reader(struct fixture *f)
+{
+	struct pumice_dispatch dispatch;
+	uint64_t start;
+
+	pumice_dispatch_init(&dispatch, f->reader);
+	require(f, pumice_stream_dispatch(f->stream, &dispatch), "dispatch");
+	require(f, pumice_stream_end(f->stream, &start), "stream");
+	submit_reader(f, f->context, start);
+}
+
+/* Copy the target to the last of the images. */
+static void start_copies(struct fixture *f)
+{
+	const struct pumice_tdm_copy copy = {
+		.src = pumice_image_va(pumice_canvas_image(f->canvas)),
+		.dst = pumice_image_va(f->copy), .bytes = IMAGE_BYTES,
+	};
+	uint64_t start;
+	uint32_t n;
+
+	for (n = 0; n < COPIES; n++)
+		require(f, pumice_stream_copy(f->stream, &copy), "copy");
+	require(f, pumice_stream_tdm_end(f->stream, &start), "stream");
+	submit_reader(f, f->transfer, start);
+}
+
+static void wait_reader(struct fixture *f)
+{
+	struct pumice_wait wait;
+
+	pumice_wait_init(&wait, f->sync, 0);
+	require(f, pumice_sync_wait(&wait, 1, 0, PUMICE_FOREVER), "wait");
+}
+
+/* A compute job reads the target; the frame waits for its end, or does not. */
+static void read_by_compute(struct fixture *f, bool error)
+{
+	assemble_reader(f);
+	start_reader(f);
+	if (!error)
+		wait_reader(f);
+	draw_frame(f, f->other);
+	if (error)
+		wait_reader(f);
+}
+
+/* The same by a transfer job. */
+static void read_by_copies(struct fixture *f, bool error)
+{
+	start_copies(f);
+	if (!error)
+		wait_reader(f);
+	draw_frame(f, f->other);
+	if (error)
+		wait_reader(f);
+}
+
+/* ------------------------------------------------------------------- running */
+
+static const struct frame_error errors[] = {
+	{
+		.name = "texture_read_of_the_target_of_the_same_job", .draw = read_target,
+		.place = {
+			"\"unit\":\"tag\",\"access\":\"read\",",
+			"\"other\":{\"unit\":\"pbe\",\"master\":\"pdm\",",
+			"\"same_job\":true},",
+		},
+	}, {
+		.name = "texture_read_of_the_target_of_a_job_that_does_not_wait",
+		.draw = read_by_compute,
+		.place = {
+			"\"unit\":\"pbe\",\"access\":\"write\",",
+			"\"other\":{\"unit\":\"tag\",\"program\":",
+			"\"same_job\":false},",
+			/* Only the other side is an instruction. */
+			"\"other_source\":\"reader:18\"}",
+		},
+	}, {
+		.name = "copy_of_the_target_of_a_job_that_does_not_wait",
+		.draw = read_by_copies,
+		.place = {
+			"\"unit\":\"pbe\",\"access\":\"write\",",
+			"\"other\":{\"unit\":\"ptla\",\"master\":\"ptla\",",
+			"\"same_job\":false},",
+		},
+	},
+};
+
+#define ERRORS (sizeof(errors) / sizeof(errors[0]))
+
+static bool right_has_none(const void *error, char *finding)
+{
+	const struct frame_error *e = error;
+	struct fixture f;
+	bool none;
+
+	set_up(&f);
+	e->draw(&f, false);
+	none = pumice_finding_get(f.dev, 0, finding, FINDING_BYTES);
+	tear_down(&f);
+	return none;
+}
+
+/* Return whether the address of a finding is in the target. */
+static bool is_in_target(const struct fixture *f, const char *finding)
+{
+	const uint64_t first = pumice_image_va(pumice_canvas_image(f->canvas));
+	const char *at = strstr(finding, "\"va\":\"");
+	const uint64_t va = at ? strtoull(at + strlen("\"va\":\""), NULL, 16) : 0;
+
+	return va >= first && va < first + IMAGE_BYTES;
+}
+
+static bool wrong_is_found(const void *error, char *finding)
+{
+	const struct frame_error *e = error;
+	struct fixture f;
+	bool ok;
+	uint32_t n;
+
+	set_up(&f);
+	e->draw(&f, true);
+	finding[0] = '\0';
+	ok = !pumice_finding_get(f.dev, 0, finding, FINDING_BYTES) &&
+	     strict_is(finding, "target-read") && is_in_target(&f, finding);
+	for (n = 0; n < PLACES && e->place[n]; n++)
+		ok = ok && strict_has(finding, e->place[n]);
+	tear_down(&f);
+	return ok;
+}
+
+int main(void)
+{
+	uint32_t n, failed = 0;
+
+	printf("1..%zu\n", ERRORS);
+	for (n = 0; n < ERRORS; n++)
+		failed += !strict_check(errors[n].name, &errors[n], right_has_none, wrong_is_found);
+	return failed != 0;
+}
