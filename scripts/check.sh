@@ -49,9 +49,9 @@ part() {
 }
 
 igt_part() {
-	part "igt-$1" "upstream IGT on the $1 kernel" "$BUILD/guest/$1.cpio $BUILD/guest/igt.cpio
-		$BUILD/guest/programs.cpio qemu" \
-		"$top/scripts/igt.py" run "$1" "$BUILD/guest/$1.cpio" \
+	part "igt-$1${2:+-strict}" "IGT on the $1 kernel${2:+ in mode strict}" \
+		"$BUILD/guest/$1.cpio $BUILD/guest/igt.cpio $BUILD/guest/programs.cpio qemu" \
+		"$top/scripts/igt.py" run "$1" ${2:+"$2"} "$BUILD/guest/$1.cpio" \
 		"$BUILD/guest/programs.cpio" "$BUILD/guest/igt.cpio"
 }
 
@@ -91,13 +91,15 @@ presets_part() {
 		"$top/scripts/guest-tests.py" "$BUILD/guest" --presets "--${PRESET_TESTS:-quick}"
 }
 
-# Tests of results in mode strict, in process and in a guest: STRICT_TESTS=all or the quick ones.
+# Tests of results in mode strict, in process and in a guest, or the quick ones. STRICT_TESTS=all runs
+# all, and IGT.
 strict_part() {
 	part strict "results in mode strict, ${STRICT_TESTS:-quick}" "firmware native" \
 		"$top/scripts/unit.py" strict "${STRICT_TESTS:-quick}"
 	part guest-strict "guests in mode strict, ${STRICT_TESTS:-quick}" \
 		"qemu $BUILD/guest/stock.cpio $BUILD/guest/programs.cpio" \
 		"$top/scripts/guest-tests.py" "$BUILD/guest" --strict "--${STRICT_TESTS:-quick}"
+	[ "${STRICT_TESTS:-quick}" != all ] || igt_part fast --strict
 }
 
 # side_by_side PART NAME…: run a part for each name, in parallel; their

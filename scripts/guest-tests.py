@@ -36,12 +36,12 @@ but is not listed.
 """
 
 import argparse
-import json
 import os
 import pathlib
 import subprocess
 import sys
 
+import findings
 import selection
 from results import Tally
 
@@ -68,36 +68,12 @@ QUICK_PRESET = "waves"
 # Quick tests in mode strict: jobs and their synchronisation, mappings, frames.
 QUICK_STRICT = ("t_submit", "t_vm_gpu", "t_draw")
 
-# After each program of a GPU in mode strict: its findings, which then are dropped. Before: the mode, which a
-# program may have changed. Programs mount and unmount the usual folder of debugfs.
-STRICT = """\
-mkdir -p /tmp/strict
-mount -t debugfs none /tmp/strict
-# The folder of the GPU, whose number is another one after each time that the driver is loaded.
-gpu() {
-	set -- /tmp/strict/dri/[0-9]*/mode
-	echo "${1%/mode}"
-}
-begin() {
-	echo strict >"$(gpu)/mode"
-	! grep -qx strict "$(gpu)/mode" || : >/host/$1.findings
-}
-end() {
-	[ ! -e /host/$1.findings ] || cat "$(gpu)/findings" >/host/$1.findings || rm /host/$1.findings
-	echo >"$(gpu)/findings"
-}
-"""
-# Otherwise.
-FAST = """\
-begin() { :; }
-end() { :; }
-"""
-
 # Cases deliberately keep jobs running meanwhile: on a busy machine this
 # may exceed the driver's default time limit. t_timeout sets its own.
 JOB = """\
 {environment}
 {before}
+findings=/host
 {mode}
 modprobe pumice job_timeout_ms=30000 || echo "the driver did not load" >&2
 run() {{
@@ -211,12 +187,13 @@ def each_preset(rows_of_results, quick):
 def in_mode_strict(guests, quick):
     """Run the stock kernel's tests with a GPU in mode strict, or a few of them."""
     run = Run("strict", "stock", "", list(guests.get(("stock", ""), [])))
-    run.strict = {name: set(kinds) for name, *kinds in selection.lines(FINDINGS)}
+    run.strict = findings.expected(FINDINGS)
     unknown = set(run.strict) - set(run.tests)
     if unknown:
         sys.exit(f"error: {FINDINGS} names what {LIST} does not: {' '.join(sorted(unknown))}")
     run.tests = [test for test in run.tests
-                 if run.strict.get(test) != {"-"} and (not quick or test in QUICK_STRICT)]
+                 if findings.has_verdict(run.strict.get(test))
+                 and (not quick or test in QUICK_STRICT)]
     run.title = "mode strict"
     yield run
 
@@ -259,7 +236,7 @@ def job(run):
     environment = "\n".join(f"export {name}={value}" for name, value in run.seconds.items())
     programs = "\n".join(" ".join(["run", test, *run.cases.get(test, [])]) for test in run.tests)
     return JOB.format(programs=programs, environment=environment,
-                      mode=FAST if run.strict is None else STRICT,
+                      mode=findings.FAST if run.strict is None else findings.STRICT,
                       before=KUNIT if run.kunit else "",
                       timeout=PROGRAM_TIMEOUT * run.factor)
 
@@ -278,16 +255,6 @@ def several(word):
     for number in range(1, int(word.removeprefix(SEVERAL))):
         options += ["--qemu-option", f"-device pumice-vgpu,parent-gpu=gpu0,number={number}"]
     return options
-
-
-def add_findings(tally, test, path, kinds):
-    """Count the findings of a program (see tests/guest/findings)."""
-    try:
-        found = {json.loads(line).get("finding", "lost") for line in text(path).splitlines()}
-    except ValueError:
-        found = {"unreadable"}
-    tally.add(f"findings of {test}", path.exists() and selection.has_findings(found, kinds),
-              f"{' '.join(sorted(found)) or 'none'}, see {path}")
 
 
 def run_guest(tally, images, run):
@@ -315,7 +282,7 @@ def run_guest(tally, images, run):
                          int(code) if code else NOT_ENDED, f"see {share}/{test}.tap",
                          run.may_fail.get(test))
         if run.strict is not None:
-            add_findings(tally, test, share / f"{test}.findings", run.strict.get(test, set()))
+            findings.add(tally, test, share / f"{test}.findings", run.strict.get(test, set()))
     if "t_trace" in run.tests:
         check_trace(tally, run, share / "t_trace.trace.json")
     tally.add(f"the driver unloads after the tests ({run.title})",

@@ -3,8 +3,12 @@
 """IGT in a guest, upstream's tests and ours, against the lists in tests/igt/.
 
     igt.py image ROOT OUT              make the guest image's part with IGT
-    igt.py run KERNEL IMAGE… [-- …]    run the list of KERNEL (fast, stock or debug);
+    igt.py run KERNEL [--strict] IMAGE… [-- …]
+                                       run the list of KERNEL (fast, stock or debug);
                                        words after -- are for run-guest.py
+
+--strict: with a GPU in mode strict. tests/igt/findings has the programs whose jobs have errors on
+purpose; others have no finding.
 
 On the debug kernel, where time is another, upstream's tests of DRM's core prove nothing
 more: it runs our own programs, pumice_faults as on the others, and core_hotunplug.
@@ -26,10 +30,12 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
 from image import cpio, elf, modules
+import findings
 import selection
 from results import Tally
 
@@ -51,15 +57,28 @@ OWN_TIME = ("timed", "faults")
 # There the GPU runs on the same clock, and raises faults on request. Not with late=poison: most of
 # the programs are long loops, and an instruction at a time they take about twenty times as long.
 DEVICE = {"faults": "pumice,cores=4,threads=0,fault-injection=on"}
+# In mode strict the processor executes several times as many instructions for a job.
+STRICT_DEVICE = {"faults": f"{DEVICE['faults']},mode=strict"}
+STRICT_DEFAULT = "pumice,cores=4,threads=2,late=poison,mode=strict"
+STRICT_FACTOR = 3
 
 # The job in the guest. The device must be there before IGT looks for it.
 JOB = """\
 modprobe pumice || exit 1
 {before}
-igt_runner -o -m -s --per-test-timeout {per_test} {options} \\
-	--test-list "$PWD/testlist" {folder} "$PWD/results"
-status=$?
-[ -s results/results.json ] || igt_results results
+mkdir -p results
+findings=$PWD/results
+{mode}
+status=0
+# igt NAME: the tests in testlist.NAME.
+igt() {{
+	begin $1
+	igt_runner -o -m -s --per-test-timeout {per_test} {options} \\
+		--test-list "$PWD/testlist.$1" {folder} "$PWD/results/$1" || status=$?
+	[ -s results/$1/results.json ] || igt_results results/$1
+	end $1
+}}
+{runs}
 {after}
 # Contexts hold the module until a work item has freed them. A reference after ten
 # seconds is lost.
@@ -83,9 +102,9 @@ ENDED_BY_KILL = "143"
 # for this machine: so nothing is written to the share until all tests are done.
 # This is also faster: a long kernel log is read and written again for each subtest.
 IN_MEMORY = {
-    "before": "cp testlist /tmp && cd /tmp",
+    "before": "cp testlist.* /tmp && cd /tmp",
     "after": "cp -r results runner.log /host",
-    "options": ">runner.log 2>&1",
+    "options": ">>runner.log 2>&1",
 }
 # gputop draws on the terminal that it reads from, so it needs one.
 GPUTOP = {
@@ -241,80 +260,121 @@ def evaluate(tally, kernel, tests, results):
             print(f"{result} as expected {case}: {fails.get(test) or skips.get(test)}")
 
 
-def run_guest(kernel, part, tests, images, extra):
+class Run:
+    """The guests of a kernel."""
+
+    def __init__(self, kernel, strict):
+        self.kernel = kernel
+        self.strict = strict    # in mode strict
+        self.title = f"{kernel}{'-strict' if strict else ''}"
+        self.factor = DEBUG_FACTOR if kernel == "debug" else STRICT_FACTOR if strict else 1
+
+    def share(self, part):
+        """Return the folder that a guest has left."""
+        return OUT / "guest" / f"igt-{self.title}-{part}"
+
+    def device(self, part):
+        """Return the GPU of a guest, or None for the usual one."""
+        return STRICT_DEVICE.get(part, STRICT_DEFAULT) if self.strict else DEVICE.get(part)
+
+    def lists(self, tests):
+        """Return {name: tests} for each run of igt_runner: in mode strict of each program."""
+        lists = {}
+        for test in tests:
+            name = test.split("@")[1] if self.strict else "all"
+            lists.setdefault(name, []).append(test)
+        return lists
+
+
+def run_guest(run, part, lists, images, extra):
     """Run one guest. Returns (its exit status, {test: result})."""
-    name = f"igt-{kernel}-{part}"
-    work = BUILD / "guest" / name
+    share = run.share(part)
+    work = BUILD / "guest" / share.name
     work.mkdir(parents=True, exist_ok=True)
-    (work / "testlist").write_text("".join(f"{test}\n" for test in tests))
-    around = AROUND.get(part, NOTHING_AROUND)
-    factor = DEBUG_FACTOR if kernel == "debug" else 1
-    (work / "job").write_text(JOB.format(folder=FOLDER, per_test=PER_TEST * factor, **around))
-    results = OUT / "guest" / name / "results/results.json"
-    results.unlink(missing_ok=True)
-    command = [str(TOP / "scripts/run-guest.py"), name, "--kernel", str(BUILD / "kernel" / kernel),
-               "--job", str(work / "job"), "--put", str(work / "testlist"),
-               "--timeout", str(TIMEOUT[part] * factor), *extra]
+    (work / "job").write_text(JOB.format(
+        folder=FOLDER, per_test=PER_TEST * run.factor,
+        mode=findings.STRICT if run.strict else findings.FAST,
+        runs="\n".join(f"igt {name}" for name in lists), **AROUND.get(part, NOTHING_AROUND)))
+    shutil.rmtree(share / "results", ignore_errors=True)
+    command = [str(TOP / "scripts/run-guest.py"), share.name,
+               "--kernel", str(BUILD / "kernel" / run.kernel), "--job", str(work / "job"),
+               "--timeout", str(TIMEOUT[part] * run.factor), *extra]
+    for name, tests in lists.items():
+        path = work / f"testlist.{name}"
+        path.write_text("".join(f"{test}\n" for test in tests))
+        command += ["--put", str(path)]
     if part in OWN_TIME:
         command.append("--own-time")
-    if part in DEVICE:
-        command += ["--device", DEVICE[part]]
+    if run.device(part):
+        command += ["--device", run.device(part)]
     for image in images:
         command += ["--image", image]
     status = subprocess.run(command, check=False).returncode
-    if not results.exists():
-        return status, {}
-    with open(results, encoding="utf-8") as stream:
-        return status, json.load(stream)["tests"]
+    results = {}
+    for path in share.glob("results/*/results.json"):
+        results.update(json.loads(path.read_text(encoding="utf-8"))["tests"])
+    return status, results
 
 
-def evaluate_stress(tally, kernel):
+def evaluate_findings(tally, run, part, names):
+    """Compare the findings of each program with the list."""
+    kinds = findings.expected(LISTS / "findings")
+    for name in names:
+        if findings.has_verdict(kinds.get(name)):
+            findings.add(tally, name, run.share(part) / f"results/{name}.findings",
+                         kinds.get(name, set()))
+
+
+def evaluate_stress(tally, run):
     """Check that the stress program ran to its end without a wrong result."""
-    share = OUT / "guest" / f"igt-{kernel}-apart"
+    share = run.share("apart")
     status, log = share / "stress.status", share / "stress.log"
     good = (status.exists() and status.read_text().strip() == ENDED_BY_KILL
             and "wrong data" not in log.read_text())
-    tally.add(f"{kernel}: jobs continue during core_hotunplug", good, f"see {log}")
+    tally.add(f"{run.title}: jobs continue during core_hotunplug", good, f"see {log}")
 
 
-def evaluate_gputop(tally, kernel):
+def evaluate_gputop(tally, run):
     """Check that gputop shows our client, with an engine that is busy nearly always."""
-    share = OUT / "guest" / f"igt-{kernel}-own"
+    share = run.share("own")
     try:
         pid = (share / "load.pid").read_text().strip()
         frames = (share / "gputop.txt").read_text().split("\033[H\033[J")
     except FileNotFoundError as problem:
-        tally.add(f"{kernel}: gputop shows a busy client", False, str(problem))
+        tally.add(f"{run.title}: gputop shows a busy client", False, str(problem))
         return
     good = False
     for frame in frames:
         line = re.search(rf"^\s*{pid}\s(.*)\bgputop_load\b", frame, re.M)
         engines = re.findall(r"\|\s*(\d+\.\d)%", line[1]) if line else []
         good |= "compute" in frame and any(float(e) > GPUTOP_BUSY for e in engines)
-    tally.add(f"{kernel}: gputop shows a busy client", good, f"see {share}/gputop.txt")
+    tally.add(f"{run.title}: gputop shows a busy client", good, f"see {share}/gputop.txt")
 
 
-def run(kernel, images, extra):
+def run_all(run, images, extra):
     """Run the guests of a kernel; return the exit status."""
     with open(next(i for i in images if "igt" in os.path.basename(i)) + ".json",
               encoding="utf-8") as stream:
         lists = json.load(stream)
-    tally = Tally(f"igt-{kernel}")
-    for part, tests in selected(chosen(lists, kernel)).items():
-        print(f"  … IGT on the {kernel} kernel, {len(tests)} subtests ({part})", flush=True)
-        status, results = run_guest(kernel, part, tests, images, extra)
-        evaluate(tally, kernel, tests, results)
+    tally = Tally(f"igt-{run.title}")
+    for part, tests in selected(chosen(lists, run.kernel)).items():
+        print(f"  … IGT on the {run.title} kernel, {len(tests)} subtests ({part})", flush=True)
+        names = run.lists(tests)
+        status, results = run_guest(run, part, names, images, extra)
+        evaluate(tally, run.kernel, tests, results)
+        if run.strict:
+            evaluate_findings(tally, run, part, names)
         if part == "apart":
-            evaluate_stress(tally, kernel)
+            evaluate_stress(tally, run)
         if part == "own" and not selection.words():
-            evaluate_gputop(tally, kernel)
-        unloaded = OUT / "guest" / f"igt-{kernel}-{part}" / "rmmod.status"
-        tally.add(f"{kernel}: the driver unloads after {part}",
-                  unloaded.exists() and unloaded.read_text().strip() == "0",
-                  f"see out/guest/igt-{kernel}-{part}/")
+            evaluate_gputop(tally, run)
+        share = run.share(part)
+        unloaded = share / "rmmod.status"
+        tally.add(f"{run.title}: the driver unloads after {part}",
+                  unloaded.exists() and unloaded.read_text().strip() == "0", f"see {share}/")
         # 125: the guest died, or its kernel reported a fault of its own.
-        tally.add(f"{kernel}: the guest of {part} stays sound", status not in (124, 125),
-                  f"see out/logs/igt-{kernel}-{part}-console.log")
+        tally.add(f"{run.title}: the guest of {part} stays sound", status not in (124, 125),
+                  f"see {OUT}/logs/{share.name}-console.log")
     return tally.close(may_be_empty=bool(selection.words()))
 
 
@@ -326,7 +386,8 @@ def main():
     if len(arguments) == 3 and arguments[0] == "image":
         make_image(arguments[1].rstrip("/"), arguments[2])
     elif len(arguments) >= 3 and arguments[0] == "run":
-        sys.exit(run(arguments[1], arguments[2:], extra))
+        run = Run(arguments[1], "--strict" in arguments)
+        sys.exit(run_all(run, [word for word in arguments[2:] if word != "--strict"], extra))
     else:
         sys.exit(__doc__)
 

@@ -29,6 +29,7 @@ import sys
 import time
 from concurrent import futures
 
+import findings
 import selection
 from results import Tally, parse
 
@@ -221,13 +222,13 @@ def under_presets(tally, quick):
 def strict_tests(quick):
     """Return {test of results: kinds of findings that it has in mode strict}, without those of no verdict there."""
     tests = {name: set() for name in tests_of_results(False)}
-    for pattern, *kinds in selection.lines(FINDINGS):
+    for pattern, kinds in findings.expected(FINDINGS).items():
         found = fnmatch.filter(tests, pattern)
         if not found:
             sys.exit(f"error: {FINDINGS}: no test of results is called {pattern}")
-        tests.update((name, set(kinds)) for name in found)
+        tests.update((name, kinds) for name in found)
     wanted = tests_of_results(quick)
-    return {name: kinds for name, kinds in tests.items() if name in wanted and kinds != {"-"}}
+    return {name: kinds for name, kinds in tests.items() if name in wanted and findings.has_verdict(kinds)}
 
 
 def in_mode_strict(tally, quick):

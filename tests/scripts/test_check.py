@@ -54,15 +54,16 @@ class Check(unittest.TestCase):
                               capture_output=True, env={**os.environ, "OUT": out})
         return done.stdout + done.stderr
 
-    def test_all_kernels_are_tested_on_request_and_the_main_one_otherwise(self):
+    def test_all_guests_are_tested_on_request_and_the_main_ones_otherwise(self):
         for words, some, all_of_them in (      # without the variables of a make check
                 ("kernels", "guest-7.3", "guest-7.2 guest-7.3"),
-                ("igt", "igt-fast", "igt-fast igt-stock")):
+                ("igt", "igt-fast", "igt-fast igt-stock"),
+                ("strict", "strict guest-strict", "strict guest-strict igt-fast-strict")):
             for variable, wanted in (("", some), (f"{words.upper().rstrip('S')}_TESTS=all", all_of_them)):
                 with self.subTest(part=words, variable=variable), tempfile.TemporaryDirectory() as out:
                     output = self.run_in_script(
                         out, 'make() { :; }; part() { echo "$1"; }; add_times() { :; }; '
-                        f'unset KERNEL_TESTS IGT_TESTS; export KERNELS="7.2 7.3" {variable}; run_part {words}')
+                        f'unset KERNEL_TESTS IGT_TESTS STRICT_TESTS; export KERNELS="7.2 7.3" {variable}; run_part {words}')
                     self.assertEqual(" ".join(output.split()), wanted)
 
     def test_without_kernels_there_is_no_part_of_them(self):
@@ -261,7 +262,7 @@ class Lint(unittest.TestCase):
 
     def test_each_check_is_a_case_of_junits_file(self):
         (self.dir / "scripts").mkdir()
-        for name in ("unit.py", "results.py", "selection.py"):
+        for name in ("unit.py", "results.py", "selection.py", "findings.py"):
             shutil.copy(TOP / "scripts" / name, self.dir / "scripts" / name)
         script = self.dir / "scripts/lint.sh"
         script.write_text('#!/bin/sh\necho "ok 1 - $1"\necho "not ok 2 - words"\necho 1..2\nexit 1\n',

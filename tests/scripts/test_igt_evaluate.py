@@ -62,6 +62,56 @@ class Judge(unittest.TestCase):
             self.assertEqual(self.evaluate("igt@a@flaky", result), (0, 0))
 
 
+class Strict(unittest.TestCase):
+    """IGT with a GPU in mode strict."""
+
+    TESTS = ["igt@pumice_gem@a", "igt@pumice_gem@b", "igt@pumice_hang@a"]
+
+    def test_each_program_has_a_run_of_its_own(self):
+        self.assertEqual(igt.Run("fast", True).lists(self.TESTS),
+                         {"pumice_gem": self.TESTS[:2], "pumice_hang": self.TESTS[2:]})
+        self.assertEqual(igt.Run("fast", False).lists(self.TESTS), {"all": self.TESTS})
+
+    def test_each_guest_has_a_gpu_in_mode_strict(self):
+        for part in igt.TIMEOUT:
+            self.assertIn(",mode=strict", igt.Run("fast", True).device(part))
+            self.assertNotIn("mode", igt.Run("fast", False).device(part) or "")
+
+    def test_findings_are_those_of_the_list(self):
+        run = igt.Run("fast", True)
+        for lines, bad in (("", 1), ('{"finding":"unmapped"}\n', 0), ('{"finding":"clash"}\n', 1)):
+            with self.subTest(lines=lines), tempfile.TemporaryDirectory() as folder, \
+                    mock.patch("igt.OUT", pathlib.Path(folder)), mock.patch("builtins.print"), \
+                    mock.patch("findings.expected", lambda _: {"pumice_hang": {"unmapped"}, "core": {"-"}}):
+                path = run.share("own") / "results"
+                path.mkdir(parents=True)
+                (path / "pumice_hang.findings").write_text(lines)
+                (path / "pumice_gem.findings").write_text("")
+                tally = results.Tally("findings")
+                igt.evaluate_findings(tally, run, "own", ["pumice_gem", "pumice_hang", "core"])
+                self.assertEqual((len(tally.passed), len(tally.failed)), (2 - bad, bad))
+                igt.evaluate_findings(tally, run, "own", ["pumice_left"])
+                self.assertEqual(len(tally.failed), bad + 1)
+
+    def test_results_of_all_runs_count(self):
+        """As run_guest() reads them, of a guest that does not run."""
+        with tempfile.TemporaryDirectory() as folder, mock.patch("igt.OUT", pathlib.Path(folder)), \
+                mock.patch("igt.BUILD", pathlib.Path(folder)):
+            run = igt.Run("fast", True)
+
+            def guest(command, **_):
+                for name in ("a", "b"):
+                    self.assertIn(str(run.share("own").parent.parent / "guest" / run.share("own").name
+                                      / f"testlist.{name}"), command)
+                    path = run.share("own") / "results" / name
+                    path.mkdir(parents=True)
+                    (path / "results.json").write_text(f'{{"tests": {{"igt@{name}": {{}}}}}}')
+                return mock.Mock(returncode=3)
+            with mock.patch("igt.subprocess.run", guest):
+                self.assertEqual(igt.run_guest(run, "own", {"a": ["igt@a"], "b": ["igt@b"]}, [], []),
+                                 (3, {"igt@a": {}, "igt@b": {}}))
+
+
 FRAME = ("\033[H\033[J\033[7mDRM minor 128\nPID   compute  NAME\033[0m\n"
          "{pid}   1M   1M |{busy}% ███      | {name} \n")
 
@@ -79,7 +129,7 @@ class Gputop(unittest.TestCase):
             if line:
                 (share / "gputop.txt").write_text(FRAME.format(**line))
             with mock.patch("igt.OUT", pathlib.Path(folder)), mock.patch("builtins.print"):
-                igt.evaluate_gputop(tally, "fast")
+                igt.evaluate_gputop(tally, igt.Run("fast", False))
         return len(tally.passed), len(tally.failed)
 
     def test_busy_client_passes(self):

@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "scripts"))
 import by_path  # noqa: E402
+import findings  # noqa: E402
 import igt  # noqa: E402
 import results  # noqa: E402
 import selection  # noqa: E402
@@ -128,7 +129,7 @@ class Guests(unittest.TestCase):
         self.assertEqual(tests, ["t_sync", "t_draw"])
         self.assertEqual(kinds["t_draw"], {"unmapped", "read-only-store"})
         self.assertIn('echo strict >"$(gpu)/mode"', job)
-        self.assertIn('cat "$(gpu)/findings" >/host/$1.findings', job)
+        self.assertIn('cat "$(gpu)/findings" >$findings/$1.findings', job)
         self.assertEqual(self.strict(True)[0], ["t_draw"])
 
     def test_program_without_a_guest_in_the_list_of_findings_is_an_error(self):
@@ -137,7 +138,6 @@ class Guests(unittest.TestCase):
             self.strict(False)
 
     def test_findings_of_a_program_are_those_of_the_list(self):
-        module = by_path.load("guest-tests.py")
         line = '{"finding":"unmapped","times":2}\n'
         for lines, kinds, bad in (("", set(), 0), (None, set(), 1), (line * 2, {"unmapped"}, 0), (line, set(), 1),
                                   ("", {"unmapped"}, 1), ("", {"?unmapped"}, 0), (line, {"?unmapped"}, 0),
@@ -148,7 +148,7 @@ class Guests(unittest.TestCase):
                 if lines is not None:
                     path.write_text(lines)
                 tally = mock.Mock()
-                module.add_findings(tally, "t", path, kinds)
+                findings.add(tally, "t", path, kinds)
                 self.assertEqual([call.args[1] for call in tally.add.call_args_list], [not bad])
 
     def test_unit_tests_of_mode_strict_are_those_with_a_verdict(self):
