@@ -12,7 +12,7 @@
 
 #include "add.pasm.h"
 #include "hold.pasm.h"
-#include "store.pasm.h"
+#include "raise.pasm.h"
 
 #define COUNT	64u	/* instances of each launch */
 #define TURNS	20000u
@@ -46,7 +46,7 @@ static void dispatch_after(struct path *p, const struct pumice_kernel *k, const 
 static void check(struct path *p)
 {
 	struct pumice_kernel *hold = path_kernel(p, hold_program, sizeof(hold_program));
-	struct pumice_kernel *store = path_kernel(p, store_program, sizeof(store_program));
+	struct pumice_kernel *raise = path_kernel(p, raise_program, sizeof(raise_program));
 	struct pumice_kernel *add = path_kernel(p, add_program, sizeof(add_program));
 	const uint32_t held[5] = { VA_WORDS(p->out_va), VA_WORDS(va_of(p, HELD)), TURNS };
 	const uint32_t flag[3] = { VA_WORDS(p->out_va), FLAG };
@@ -57,7 +57,7 @@ static void check(struct path *p)
 		memset(p->out_cpu, 0, p->out_bytes);
 		path_dispatch(p, hold, 1, held, 5);
 		assert_int_equal(pumice_stream_task(p->stream), 0);
-		path_dispatch(p, store, 1, flag, 3);
+		path_dispatch(p, raise, 1, flag, 3);
 		dispatch_after(p, add, copy, 5);
 		if (path_run(p, NULL))
 			fail_msg("%s", pumice_device_error(p->dev));
@@ -67,7 +67,7 @@ static void check(struct path *p)
 		}
 	}
 	pumice_kernel_destroy(add);
-	pumice_kernel_destroy(store);
+	pumice_kernel_destroy(raise);
 	pumice_kernel_destroy(hold);
 }
 
