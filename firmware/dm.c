@@ -18,6 +18,7 @@
 #include "mmu.h"
 #include "counters.h"
 #include "csr.h"
+#include "strict.h"
 #include "window.h"
 
 /* The slice fields that the host reads: adjacent in struct fwif_context. */
@@ -174,6 +175,8 @@ void dm_start(struct context *c)
 		counters_begin(c->dm);
 	slice_start[c->dm] = clock_now();
 	publish(c, slice_start[c->dm]);
+	if (strict_is_on())
+		strict_job_begins(c->ready_since);
 	if (c->started) {
 		log_event(FWIF_LOG_JOB_RESUME, c->id, c->seqno, mmu);
 		reg_write(PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__RESUME__MASK);

@@ -6,6 +6,7 @@
 #include "window.h"
 
 #define SINCE_MAP	13u		/* minor version with FIND_FW_REPORT */
+#define SINCE_READY	14u		/* the same with FIND_FW_READY */
 #define NOT_WRITTEN	0x65657266u	/* type of a slot of the host: the bytes f, r, e, e */
 #define SLOT_BYTES	sizeof(struct fwif_kccb_cmd)
 #define REPORTED	0u		/* no sum: an error of the slot was reported */
@@ -17,12 +18,13 @@ static struct {
 	u32 sum[FWIF_RING_MAX];	/* of the contents of each slot of the firmware */
 } slots_of[PUMICE_OS_COUNT];
 
-static bool has_register, is_on;
+static bool has_register, has_ready, is_on;
 static u32 period;		/* counts the times that mode strict began */
 
 void strict_init(u32 minor)
 {
 	has_register = minor >= SINCE_MAP;
+	has_ready = minor >= SINCE_READY;
 	strict_refresh();
 }
 
@@ -111,6 +113,12 @@ void strict_slot_return(const struct fw_ring *ring, u32 read)
 	if (slots_of[os_number].passed == read)
 		slots_of[os_number].passed = (read + 1) & ring->mask;
 	window_write32(slot_addr(ring, read), NOT_WRITTEN);
+}
+
+void strict_job_begins(u64 ready)
+{
+	if (has_ready)
+		reg_write64(PUMICE_FIND_FW_READY, ready);
 }
 
 void strict_update(u32 object, u32 value)

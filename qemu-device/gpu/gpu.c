@@ -290,7 +290,7 @@ static void cdm_ended(void *opaque, enum dm_end end)
 
 	gpu_trace(gpu, PUMICE_TRACE_CDM_END, s->fault.fault, s->done,
 		  end == DM_SWITCHED);
-	race_job_end(gpu->strict.race, PUMICE_WAVE_MASTER_CDM);
+	race_job_end(gpu->strict.race, PUMICE_WAVE_MASTER_CDM, gpu_clock(gpu));
 	if (end == DM_SWITCHED)
 		coherence_compute_switched(gpu);
 	else
@@ -833,6 +833,7 @@ static void reset_locked(struct pumice_gpu *gpu)
 		gpu->waves[i].count = gpu->waves[i].select = gpu->hier_select[i] = 0;
 	gpu->find_select = 0;
 	memset(gpu->find_arg, 0, sizeof(gpu->find_arg));
+	gpu->find_ready = 0;
 	dropped_reset(&gpu->dropped);
 	memset(gpu->find_text, 0, sizeof(gpu->find_text));
 	gpu->clock_high = 0;

@@ -138,6 +138,7 @@ struct pumice_gpu {
 	u32 hier_select[GPU_BUSES];	/* HIER_SELECT */
 	u32 find_select;		/* FIND_SELECT */
 	u32 find_arg[PUMICE_FIND_FW_ARG_COUNT];	/* FIND_FW_ARG */
+	u64 find_ready;		/* FIND_FW_READY */
 	u64 find_text[STRICT_TEXT_BYTES / sizeof(u64)];	/* of that finding, 0 after its end */
 	struct gpu_slc_regs slc_regs;
 	u32 clock_high;		/* high half of SYS_CLOCK for the firmware */

@@ -61,7 +61,7 @@ static void ended(void *opaque, enum dm_end end)
 	struct gpu_master *m = opaque;
 
 	if (end != DM_MEMORY && m->number != GPU_TDM)
-		race_job_end(m->gpu->strict.race, master_waves(m->number));
+		race_job_end(m->gpu->strict.race, master_waves(m->number), gpu_clock(m->gpu));
 	if (end != DM_MEMORY && !(m->number == GPU_PDM && m->job.partial))
 		coherence_job_ends(m->gpu, m->number);
 	if (end == DM_DONE && m->number == GPU_PDM && m->job.partial)

@@ -170,12 +170,28 @@ static void the_end_of_a_job_precedes_those_after(void **state)
 	struct race_access a;
 
 	(void)state;
-	race_job_begin(race, PUMICE_WAVE_MASTER_CDM, 0x500000001);
+	race_job_begin(race, PUMICE_WAVE_MASTER_CDM, 0x500000001, 0);
 	a = wave(compute_group(), 0);
 	assert_false(store(a, 0, 4));
-	race_job_end(race, PUMICE_WAVE_MASTER_CDM);
-	race_job_begin(race, PUMICE_WAVE_MASTER_CDM, 0x600000001);
+	race_job_end(race, PUMICE_WAVE_MASTER_CDM, 100);
+	race_job_begin(race, PUMICE_WAVE_MASTER_CDM, 0x600000001, 0);
 	assert_false(store(wave(compute_group(), 0), 0, 4));
+}
+
+/* Its data master was busy: so it began after the other one, but does not depend on it. */
+static void a_job_that_was_ready_before_the_end_of_another_races(void **state)
+{
+	(void)state;
+	race_job_begin(race, PUMICE_WAVE_MASTER_CDM, 0x500000001, 0);
+	assert_false(store(wave(compute_group(), 0), 0, 4));
+	race_job_end(race, PUMICE_WAVE_MASTER_CDM, 100);
+	race_job_begin(race, PUMICE_WAVE_MASTER_CDM, 0x600000001, 100);
+	assert_false(load(wave(compute_group(), 0), 0, 4));
+	race_job_end(race, PUMICE_WAVE_MASTER_CDM, 200);
+	race_job_begin(race, PUMICE_WAVE_MASTER_VDM, 0x700000001, 99);
+	assert_true(load(wave(group_of(PUMICE_WAVE_MASTER_VDM, 0), 0), 0, 4));
+	assert_false(other.same_job);
+	assert_int_equal(other.tag, 0x500000001);
 }
 
 static void jobs_that_run_at_a_time_race(void **state)
@@ -183,8 +199,8 @@ static void jobs_that_run_at_a_time_race(void **state)
 	struct race_access a, b;
 
 	(void)state;
-	race_job_begin(race, PUMICE_WAVE_MASTER_CDM, 0x500000001);
-	race_job_begin(race, PUMICE_WAVE_MASTER_PDM, 0x600000002);
+	race_job_begin(race, PUMICE_WAVE_MASTER_CDM, 0x500000001, 0);
+	race_job_begin(race, PUMICE_WAVE_MASTER_PDM, 0x600000002, 0);
 	a = wave(compute_group(), 0);
 	b = wave(group_of(PUMICE_WAVE_MASTER_PDM, 0), 0);
 	assert_false(store(a, 0, 4));
@@ -193,9 +209,9 @@ static void jobs_that_run_at_a_time_race(void **state)
 	assert_int_equal(other.tag, 0x500000001);
 	assert_int_equal(other.group.master, PUMICE_WAVE_MASTER_CDM);
 	/* The second one began before the first one ended. */
-	race_job_end(race, PUMICE_WAVE_MASTER_CDM);
+	race_job_end(race, PUMICE_WAVE_MASTER_CDM, 0);
 	assert_true(load(b, 0, 4));
-	race_job_begin(race, PUMICE_WAVE_MASTER_VDM, 0);
+	race_job_begin(race, PUMICE_WAVE_MASTER_VDM, 0, 0);
 	assert_false(load(wave(group_of(PUMICE_WAVE_MASTER_VDM, 0), 0), 0, 4));
 }
 
@@ -204,11 +220,11 @@ static void a_job_that_a_reset_has_dropped_has_ended(void **state)
 	struct race_access a;
 
 	(void)state;
-	race_job_begin(race, PUMICE_WAVE_MASTER_CDM, 1);
+	race_job_begin(race, PUMICE_WAVE_MASTER_CDM, 1, 0);
 	a = wave(compute_group(), 0);
 	assert_false(store(a, 0, 4));
-	race_job_begin(race, PUMICE_WAVE_MASTER_CDM, 2);
-	race_job_begin(race, PUMICE_WAVE_MASTER_PDM, 3);
+	race_job_begin(race, PUMICE_WAVE_MASTER_CDM, 2, 0);
+	race_job_begin(race, PUMICE_WAVE_MASTER_PDM, 3, 0);
 	assert_false(load(wave(group_of(PUMICE_WAVE_MASTER_PDM, 0), 0), 0, 4));
 }
 
@@ -348,7 +364,7 @@ static void old_work_groups_and_jobs_are_forgotten(void **state)
 	a = wave(group_of(PUMICE_WAVE_MASTER_PDM, 0), 0);
 	assert_false(store(a, 16, 4));
 	for (u32 n = 0; n < 2000; n++)
-		race_job_begin(race, PUMICE_WAVE_MASTER_VDM, n);
+		race_job_begin(race, PUMICE_WAVE_MASTER_VDM, n, 0);
 	assert_false(store(wave(compute_group(), 0), 16, 4));
 }
 
@@ -387,6 +403,7 @@ int main(void)
 		RACE_TEST(a_compare_and_exchange_does_not_race_with_loads),
 		RACE_TEST(launches_are_ordered_by_the_stream),
 		RACE_TEST(the_end_of_a_job_precedes_those_after),
+		RACE_TEST(a_job_that_was_ready_before_the_end_of_another_races),
 		RACE_TEST(jobs_that_run_at_a_time_race),
 		RACE_TEST(a_job_that_a_reset_has_dropped_has_ended),
 		RACE_TEST(waves_of_a_graphics_job_do_not_race),

@@ -67,6 +67,19 @@ REG_WRITE(reg_find_fw_arg_write)
 	return REG_DONE;
 }
 
+REG_READ(reg_find_fw_ready)
+{
+	(void)at;
+	return gpu->find_ready;
+}
+
+REG_WRITE(reg_find_fw_ready_write)
+{
+	if (at->bus == PUMICE_REG_BUS_FW)
+		gpu->find_ready = value;
+	return REG_DONE;
+}
+
 /* Return whether only the firmware can detect an error. */
 static bool is_of_firmware(u32 kind)
 {

@@ -205,6 +205,8 @@ REG_READ(reg_find_lost);
 REG_READ(reg_find_text);
 REG_READ(reg_find_fw_arg);
 REG_WRITE(reg_find_fw_arg_write);
+REG_READ(reg_find_fw_ready);
+REG_WRITE(reg_find_fw_ready_write);
 REG_WRITE(reg_find_fw_report);
 
 /* wave.c */

@@ -8,7 +8,8 @@
  *
  * - Waves of a work-group are ordered by the vector clocks of usc/watch.c.
  * - A work-group is ordered after another one of its compute job by a command of the stream between
- *   them that waits for launches, and after those of a job that has ended before its own began.
+ *   them that waits for launches, and after those of a job that has ended before its own was ready:
+ *   one that could have begun earlier does not depend on it, even if its data master was busy.
  * - A fence of scope core is after all earlier fences of its core, one of a larger scope after all
  *   of the GPU, and each publishes the accesses that precede it. Fences are numbered. A work-group
  *   keeps, for its fences, the clocks of its waves that they publish; a wave keeps the number of
@@ -21,9 +22,8 @@
  *
  * Limits, in which a race is not found: bytes of replaced blocks, accesses of work-groups before
  * the last RACE_GROUPS, of jobs before the last RACE_JOBS, before the last RACE_EVENTS fences of
- * their work-group. Of writes of different bytes of a word the last one is kept. Jobs of one data
- * master are ordered by their execution, one after the other, whether or not one depends on the
- * other. Accesses within a graphics or ray tracing job are not compared, since pixels have an order
+ * their work-group. Of writes of different bytes of a word the last one is kept. If it is not known
+ * when a job was ready, all that ended before it began precede it. Accesses within a graphics or ray tracing job are not compared, since pixels have an order
  * that waves do not show. A fence of a core may be mistaken for one that others have forwarded.
  * Fences order all accesses in the order in which they were executed, as in usc/watch.c.
  */
@@ -95,6 +95,8 @@ struct job {
 	u32 number;
 	u64 tag;
 	u64 begin, end;	/* by race.time; end 0: it runs */
+	/* By the clock of the GPU; 0: not known. */
+	u64 ready, end_clock;
 };
 
 struct race {
@@ -139,13 +141,14 @@ void race_destroy(struct race *race)
 /* ------------------------------------------------------------------- jobs */
 
 /* The same as race_job_begin(); lock held. */
-static void begin_job(struct race *race, enum pumice_wave_master master, u64 tag)
+static void begin_job(struct race *race, enum pumice_wave_master master, u64 tag, u64 ready)
 {
 	struct job *job;
 
 	race->jobs += race->jobs == UINT32_MAX ? 2 : 1;
 	job = &race->job[race->jobs % RACE_JOBS];
-	*job = (struct job){ .number = race->jobs, .tag = tag, .begin = ++race->time };
+	*job = (struct job){ .number = race->jobs, .tag = tag, .begin = ++race->time,
+			      .ready = ready };
 	race->running[master] = race->jobs;
 }
 
@@ -157,31 +160,33 @@ static struct job *job_of(struct race *race, u32 number)
 	return number && job->number == number ? job : NULL;
 }
 
-static void end_job(struct race *race, enum pumice_wave_master master)
+static void end_job(struct race *race, enum pumice_wave_master master, u64 clock)
 {
 	struct job *job = job_of(race, race->running[master]);
 
-	if (job)
+	if (job) {
 		job->end = ++race->time;
+		job->end_clock = clock;
+	}
 	race->running[master] = 0;
 }
 
-void race_job_begin(struct race *race, enum pumice_wave_master master, u64 tag)
+void race_job_begin(struct race *race, enum pumice_wave_master master, u64 tag, u64 ready)
 {
 	if (!race)
 		return;
 	pthread_mutex_lock(&race->lock);
-	end_job(race, master);	/* one that a reset has dropped */
-	begin_job(race, master, tag);
+	end_job(race, master, 0);	/* one that a reset has dropped */
+	begin_job(race, master, tag, ready);
 	pthread_mutex_unlock(&race->lock);
 }
 
-void race_job_end(struct race *race, enum pumice_wave_master master)
+void race_job_end(struct race *race, enum pumice_wave_master master, u64 clock)
 {
 	if (!race)
 		return;
 	pthread_mutex_lock(&race->lock);
-	end_job(race, master);
+	end_job(race, master, clock);
 	pthread_mutex_unlock(&race->lock);
 }
 
@@ -205,7 +210,7 @@ u32 race_group_begin(struct race *race, const struct race_group *is)
 
 	pthread_mutex_lock(&race->lock);
 	if (!race->running[master])
-		begin_job(race, master, 0);
+		begin_job(race, master, 0, 0);
 	race->groups += race->groups == UINT32_MAX ? 2 : 1;
 	number = race->groups;
 	group = &race->group[number % RACE_GROUPS];
@@ -295,12 +300,14 @@ static bool is_published(const struct race *race, const struct group *group,
 	return false;
 }
 
-/* Return whether the first job has ended before the second one began; or is not known. */
+/* Return whether the first job has ended before the second one was ready; or is not known. */
 static bool job_precedes(struct race *race, u32 first, u32 second)
 {
 	const struct job *a = job_of(race, first), *b = job_of(race, second);
 
-	return !a || !b || (a->end && a->end < b->begin);
+	if (!a || !b)
+		return true;
+	return a->end && a->end < b->begin && (!b->ready || a->end_clock <= b->ready);
 }
 
 /* Return whether an earlier access happens before another one, or cannot be compared with it. */

@@ -163,6 +163,24 @@ static void host_and_firmware_write_only_their_registers(void **state)
 	fx_destroy(fx);
 }
 
+/* A job that begins without one has been ready for an unknown time. */
+static void the_clock_of_a_ready_job_is_of_the_next_job(void **state)
+{
+	struct fixture *fx = create();
+
+	(void)state;
+	assert_int_equal(pumice_gpu_set_mode(fx->gpu, "strict"), 0);
+	fx_fw_write64(fx, PUMICE_FIND_FW_READY, 0x500000007);
+	fx_write(fx, PUMICE_FIND_FW_READY, 3);
+	assert_int_equal(fx_fw_read64(fx, PUMICE_FIND_FW_READY), 0x500000007);
+	fx_fw_write(fx, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__START__MASK);
+	assert_int_equal(fx_fw_read64(fx, PUMICE_FIND_FW_READY), 0);
+	fx_fw_write64(fx, PUMICE_FIND_FW_READY, 7);
+	fx_fw_write(fx, PUMICE_RDM_CTRL, PUMICE_RDM_CTRL__START__MASK);
+	assert_int_equal(fx_fw_read64(fx, PUMICE_FIND_FW_READY), 0);
+	fx_destroy(fx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -173,6 +191,7 @@ int main(void)
 		cmocka_unit_test(they_are_dropped_by_a_write_and_by_the_host),
 		cmocka_unit_test(the_firmware_reports_errors_of_drivers),
 		cmocka_unit_test(host_and_firmware_write_only_their_registers),
+		cmocka_unit_test(the_clock_of_a_ready_job_is_of_the_next_job),
 	};
 
 	return cmocka_run_group_tests_name("findings in registers", tests, NULL, NULL);
