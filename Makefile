@@ -37,8 +37,8 @@ export PARAMETERS ONLY SHARD BASE IGT_SRC
 variables := BUILD OUT JOBS PUMICE_CACHE PUMICE_PACKAGES TESTS WERROR CC CXX CFLAGS LDFLAGS \
 	QEMU_SRC QEMU_VERSION IGT_SRC KDIR KERNEL_IMAGE KMODULES KERNELS DEBIAN_MIRROR \
 	BASE CORES THREADS GDB TOOLS PARAMETERS PREFIX DESTDIR \
-	DEBUG_TESTS IGT_TESTS KERNEL_TESTS STRICT_TESTS ONLY SHARD TARGETS FUZZ_SECONDS \
-	DISTROS DISTRO_COMMANDS DISTRO_CLEAN
+	DEBUG_TESTS IGT_TESTS KERNEL_TESTS PRESET_TESTS STRICT_TESTS TSAN_TESTS ONLY SHARD TARGETS \
+	FUZZ_SECONDS DISTROS DISTRO_COMMANDS DISTRO_CLEAN
 overridden := $(foreach v,$(.VARIABLES),$(if $(findstring command line,$(origin $v)),$v))
 unknown := $(filter-out $(variables) MAKE%,$(overridden))
 $(if $(unknown),$(error unknown variable $(unknown); known: $(variables)))
@@ -140,9 +140,10 @@ check-presets: ## every test of results with the GPU of each preset, in process 
 
 .PHONY: check-strict
 check-strict: $(native) ## seeded errors that mode strict must report, a line each; then all tests of results in it
-	@PUMICE_FIRMWARE=$(BUILD)/native/userspace/libpumice/pumice_fw.bin $(BUILD)/native/tests/strict/zoo
-	@PUMICE_FIRMWARE=$(BUILD)/native/userspace/libpumice/pumice_fw.bin $(BUILD)/native/tests/strict/hosts
-	@PUMICE_FIRMWARE=$(BUILD)/native/userspace/libpumice/pumice_fw.bin $(BUILD)/native/tests/strict/driver
+	@for program in zoo hosts driver jobs frames; do \
+		PUMICE_FIRMWARE=$(BUILD)/native/userspace/libpumice/pumice_fw.bin \
+			$(BUILD)/native/tests/strict/$$program; \
+	done
 	@CMOCKA_MESSAGE_OUTPUT=TAP $(BUILD)/native/tests/unit/pm/test_pm_owners
 	@CMOCKA_MESSAGE_OUTPUT=TAP $(BUILD)/native/tests/unit/ipf/test_ipf_owners
 	@PUMICE_FIRMWARE=$(BUILD)/native/userspace/libpumice/pumice_fw.bin CMOCKA_MESSAGE_OUTPUT=TAP \

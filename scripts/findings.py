@@ -25,6 +25,8 @@ begin() {
 	! grep -qx strict "$(gpu)/mode" || : >$findings/$1.findings
 }
 end() {
+	# One that leaves the GPU in another mode may have run in it.
+	grep -qx strict "$(gpu)/mode" || rm -f $findings/$1.findings
 	[ ! -e $findings/$1.findings ] || cat "$(gpu)/findings" >$findings/$1.findings || rm $findings/$1.findings
 	echo >"$(gpu)/findings"
 }
@@ -48,6 +50,11 @@ def expected(path):
 def has_verdict(kinds):
     """Return whether findings of a test with these kinds in its list, if any, are examined."""
     return kinds != {"-"}
+
+
+def optional(kinds):
+    """Return kinds of which each may occur."""
+    return {f"?{kind.lstrip('?')}" for kind in kinds}
 
 
 def add(tally, test, path, kinds):

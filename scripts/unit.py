@@ -41,9 +41,9 @@ LEFT_OUT = TOP / "tests/unit/tsan/left_out"
 FINDINGS = TOP / "tests/strict/findings"
 PYTHON_TESTS = ["tests/hw", "tests/install", "tests/scripts", "tests/qemu", "tests/gdb", "tests/igt"]
 # Selections of meson for the quick part. Tests of several seconds in a process of their own each, and
-# those with fewer random inputs under sanitizers, run in build/native.
+# those with fewer random inputs or other code under sanitizers (suites random and both), run in build/native.
 QUICK = {
-    "native": ["--suite", "demos", "--suite", "fuzz", "--suite", "random", "--suite", "slow"],
+    "native": ["--suite", "demos", "--suite", "fuzz", "--suite", "random", "--suite", "slow", "--suite", "both"],
     "asan": ["--no-suite", "demos", "--no-suite", "slow"],
 }
 # Under valgrind: processing of pixels and texels by a program, and the on-chip state seen
@@ -76,7 +76,7 @@ def add_refused(tally, title, test, output, text, log):
 
 
 # A finding in the text of pumice-strict, or others for which there was no room, and a GPU in another mode.
-FINDING = re.compile(r"^\d+\. ([a-z-]+), ", re.M)
+FINDING = re.compile(r"^\d+\. ([a-z-]+)(?=,| of |$)", re.M)
 LOST, UNCHECKED = ", and no room for others, ", "pumice-strict: not checked: "
 # Its exit status if the command succeeds but has some: also that of a command of which three cases fail.
 HAS_FINDINGS = 3

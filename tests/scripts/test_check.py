@@ -55,14 +55,17 @@ class Check(unittest.TestCase):
         return done.stdout + done.stderr
 
     def test_all_guests_are_tested_on_request_and_the_main_ones_otherwise(self):
+        part = ('part() { echo "$1"; shift 3; for word; do case $word in '
+                'quick|all|--quick|--all|--strict) echo $word;; esac; done; }')
         for words, some, all_of_them in (      # without the variables of a make check
-                ("kernels", "guest-7.3", "guest-7.2 guest-7.3"),
+                ("kernels", "guest-7.3 --quick", "guest-7.2 --all guest-7.3 --all"),
                 ("igt", "igt-fast", "igt-fast igt-stock"),
-                ("strict", "strict guest-strict", "strict guest-strict igt-fast-strict")):
+                ("strict", "strict quick guest-strict --strict --quick",
+                 "strict all guest-strict --strict --all igt-fast-strict --strict")):
             for variable, wanted in (("", some), (f"{words.upper().rstrip('S')}_TESTS=all", all_of_them)):
                 with self.subTest(part=words, variable=variable), tempfile.TemporaryDirectory() as out:
                     output = self.run_in_script(
-                        out, 'make() { :; }; part() { echo "$1"; }; add_times() { :; }; '
+                        out, f'make() {{ :; }}; {part}; add_times() {{ :; }}; '
                         f'unset KERNEL_TESTS IGT_TESTS STRICT_TESTS; export KERNELS="7.2 7.3" {variable}; run_part {words}')
                     self.assertEqual(" ".join(output.split()), wanted)
 

@@ -29,8 +29,22 @@ class Variables(unittest.TestCase):
         self.assertNotIn("make run", result.stdout)
 
     def test_known_ones_are_accepted(self):
-        result = make("help", "TESTS=t_submit t_sync:A", "PREFIX=/usr")
+        result = make("help", "TESTS=t_submit t_sync:A", "PREFIX=/usr", "PRESET_TESTS=all", "TSAN_TESTS=all")
         self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_parts_of_their_own_run_all_tests(self):
+        for target, words in (("check-igt", "IGT_TESTS=all "), ("check-kernels", "KERNEL_TESTS=all "),
+                              ("check-strict", "STRICT_TESTS=all "), ("check-presets", "PRESET_TESTS=all "),
+                              ("check-debug", "DEBUG_TESTS=all "), ("tsan", "TSAN_TESTS=all "),
+                              ("check-docs", "DOCS_TESTS=all "), ("check-unit", "UNIT_TESTS=all ")):
+            with self.subTest(target=target):
+                *_, last = make("-n", "--no-print-directory", target).stdout.splitlines()
+                self.assertTrue(last.startswith(words), last)
+
+    def test_a_check_has_all_its_parts(self):
+        *_, last = make("-n", "--no-print-directory", "check").stdout.splitlines()
+        self.assertEqual(last.split()[1:], "lint unit builds -- guest debug igt kernels presets strict docs "
+                         "mutations tsan".split())
 
     def test_a_prefix_is_absolute(self):
         result = subprocess.run([TOP / "scripts/install.sh"], capture_output=True, text=True,

@@ -120,7 +120,8 @@ class Guests(unittest.TestCase):
         module = by_path.load("guest-tests.py")
         guests = {("stock", ""): ["t_sync", "t_mode", "t_draw"], ("fast", ""): ["t_race"],
                   ("stock", "virtual-gpus=4"): ["t_shares"]}
-        with mock.patch.object(module.selection, "lines", return_value=self.STRICT):
+        with mock.patch.object(module.selection, "lines", return_value=self.STRICT), \
+                mock.patch.object(module, "QUICK_STRICT", ("t_draw",)):
             run, = module.in_mode_strict(guests, quick)
         return run.tests, run.strict, module.job(run)
 
@@ -142,7 +143,7 @@ class Guests(unittest.TestCase):
         for lines, kinds, bad in (("", set(), 0), (None, set(), 1), (line * 2, {"unmapped"}, 0), (line, set(), 1),
                                   ("", {"unmapped"}, 1), ("", {"?unmapped"}, 0), (line, {"?unmapped"}, 0),
                                   (line, {"?late-data"}, 1), (line + '{"lost": 2}\n', {"unmapped"}, 1),
-                                  (line + '{"find', {"unmapped"}, 1)):
+                                  (line + '{"find', {"unmapped"}, 1), ('{"find', set(), 1)):
             with self.subTest(lines=lines, kinds=kinds), tempfile.TemporaryDirectory() as folder:
                 path = pathlib.Path(folder, "t.findings")
                 if lines is not None:
@@ -166,7 +167,12 @@ class Guests(unittest.TestCase):
 
     def test_findings_of_a_unit_test_are_those_of_the_list(self):
         finding = "1. unmapped, write of address 0x40\n   at  x:1\n1 finding\n"
+        two = "1. uninitialised, read of r9\n   at  x:1\n2. {}\n   at  x:2\n2 findings\n"
         for result, status, output, kinds, good in (
+                ("FAIL", 3, two.format("unpaired-barrier"), {"uninitialised"}, False),
+                ("FAIL", 3, two.format("unpaired-barrier"), {"uninitialised", "unpaired-barrier"}, True),
+                ("FAIL", 3, two.format("local-bounds of local memory, byte 64"), {"uninitialised"}, False),
+                ("FAIL", 3, two.format("clash, write of sh3"), {"uninitialised"}, False),
                 ("OK", 0, "0 findings\n", set(), True), ("EXPECTEDFAIL", 1, "", set(), True),
                 ("FAIL", 3, finding, {"unmapped"}, True), ("FAIL", 3, finding, set(), False),
                 ("FAIL", 1, finding, {"unmapped"}, False), ("OK", 0, "0 findings\n", {"unmapped"}, False),
@@ -183,12 +189,85 @@ class Guests(unittest.TestCase):
                 self.assertIs(tally.add.call_args.args[1], good)
 
     def test_lists_of_findings_have_kinds_of_findings(self):
-        kinds = set(re.findall(r'^``([a-z-]+)``', (TOP / "Documentation/strict.rst").read_text("utf-8"), re.M))
+        registers = ElementTree.parse(TOP / "hw/registers.xml")
+        kinds = {value.get("name").lower().replace("_", "-")
+                 for value in registers.findall("enum[@name='finding']/value")} - {"none"}
+        self.assertIn("unmapped", kinds)
         module = by_path.load("guest-tests.py")
-        for path in (unit.FINDINGS, module.FINDINGS):
+        for path in (unit.FINDINGS, module.FINDINGS, igt.LISTS / "findings"):
             for name, *words in selection.lines(path):
                 with self.subTest(path=path.name, name=name):
                     self.assertTrue(words == ["-"] or {word.lstrip("?") for word in words} <= kinds, words)
+
+    def guest_in_mode_strict(self, findings_of, cases=()):
+        """Return the failures of a guest of two programs, of which t_draw has a list, with these findings."""
+        module = by_path.load("guest-tests.py")
+        with tempfile.TemporaryDirectory() as folder, \
+                mock.patch.object(module, "OUT", pathlib.Path(folder)), \
+                mock.patch.object(module, "BUILD", pathlib.Path(folder)), \
+                mock.patch("subprocess.run", return_value=mock.Mock(returncode=0)) as command, \
+                mock.patch("builtins.print"):
+            run = module.Run("strict", "stock", "", ["t_draw", "t_sync"])
+            run.strict = {"t_draw": {"unmapped", "clash"}}
+            run.cases = {"t_draw": list(cases)}
+            share = pathlib.Path(folder, "guest", run.name)
+            share.mkdir(parents=True)
+            (share / "rmmod.status").write_text("0\n")
+            for test in run.tests:
+                (share / f"{test}.tap").write_text("1..1\nok 1 - one\n")
+                (share / f"{test}.status").write_text("0\n")
+                lines = [f'{{"finding":"{kind}"}}\n' for kind in findings_of.get(test, ())]
+                (share / f"{test}.findings").write_text("".join(lines))
+            tally = results.Tally("guest")
+            module.run_guest(tally, pathlib.Path(folder), run)
+        self.assertIn(",mode=strict", " ".join(command.call_args.args[0]))
+        return sorted(failure["case"] for failure in tally.failed)
+
+    def test_programs_of_a_guest_have_the_findings_of_the_list(self):
+        both = ("unmapped", "clash")
+        for found, bad in (({"t_draw": both}, []), ({"t_draw": both[:1]}, ["findings of t_draw"]),
+                           ({"t_draw": both, "t_sync": both[:1]}, ["findings of t_sync"])):
+            with self.subTest(found=found):
+                self.assertEqual(self.guest_in_mode_strict(found), bad)
+
+    def test_cases_of_a_program_have_some_of_its_findings(self):
+        for found, bad in (((), []), (("clash",), []), (("past-end",), ["findings of t_draw"])):
+            with self.subTest(found=found):
+                self.assertEqual(self.guest_in_mode_strict({"t_draw": found}, ["one"]), bad)
+
+    def test_programs_run_between_their_beginning_and_their_end(self):
+        """The job is a script of the shell: with a folder instead of debugfs."""
+        for mode, left in (("strict", ["1"]), ("fast", None)):
+            with self.subTest(mode=mode), tempfile.TemporaryDirectory() as folder:
+                gpu = pathlib.Path(folder, "dri/7")
+                gpu.mkdir(parents=True)
+                (gpu / "mode").write_text("fast\n")
+                (gpu / "findings").write_text("1\n")
+                script = findings.STRICT.replace("/tmp/strict", folder).replace("mount ", ": mount ")
+                subprocess.run(["sh", "-c", f"findings={folder}\n{script}\nbegin t\n"
+                                f"echo {mode} >{gpu}/mode\nend t"], check=True, stderr=subprocess.DEVNULL)
+                path = pathlib.Path(folder, "t.findings")
+                self.assertEqual(path.read_text().split() if path.exists() else None, left)
+                self.assertEqual((gpu / "findings").read_text(), "\n")
+                self.assertEqual((gpu / "mode").read_text(), f"{mode}\n")
+
+    def test_quick_programs_of_mode_strict_are_in_the_list(self):
+        module = by_path.load("guest-tests.py")
+        run, = module.in_mode_strict(module.rows(), True)
+        self.assertEqual(sorted(run.tests), sorted(module.QUICK_STRICT))
+        with mock.patch.object(module, "QUICK_STRICT", ("t_submitt",)), \
+                self.assertRaisesRegex(SystemExit, "t_submitt"):
+            list(module.in_mode_strict(module.rows(), False))
+
+    def test_unit_tests_of_mode_strict_that_are_missing_are_failures(self):
+        tests = {"a": {"unmapped"}, "b": set()}
+        tally = mock.Mock()
+        with mock.patch.object(unit, "strict_tests", side_effect=lambda quick: tests if not quick else {}), \
+                mock.patch.object(unit, "meson_tests", return_value={"a"}) as run:
+            unit.in_mode_strict(tally, False)
+        self.assertEqual(run.call_args.args[2:], ("a", "b"))
+        self.assertEqual(run.call_args.kwargs, {"strict": tests})
+        self.assertEqual([(call.args[0], call.args[1]) for call in tally.add.call_args_list], [("strict: b", False)])
 
     def ended(self, status):
         """Return the number of failures of a program that leaves this status, None for none."""

@@ -163,7 +163,7 @@ static void table_of_no_context_has_another_use(void **state)
 	assert_int_equal(other.va, VA);
 }
 
-static void directory_of_two_catalogues_is_no_error(void **state)
+static void directory_of_two_catalogues_is_allowed(void **state)
 {
 	(void)state;
 	testmem_map(tm, OTHER, VA + (1ull << 30), PAGE, PUMICE_PAGE_SIZE_4K, 0);
@@ -254,7 +254,7 @@ int main(void)
 		TEST(table_whose_entry_leads_to_another_has_another_use),
 		TEST(table_whose_directory_was_removed_has_another_use),
 		TEST(table_of_no_context_has_another_use),
-		TEST(directory_of_two_catalogues_is_no_error),
+		TEST(directory_of_two_catalogues_is_allowed),
 		TEST(page_that_is_a_table_is_found),
 		TEST(page_that_is_a_directory_is_found),
 		TEST(part_of_a_page_that_is_a_table_is_found),

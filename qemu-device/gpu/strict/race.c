@@ -23,9 +23,10 @@
  * Limits, in which a race is not found: bytes of replaced blocks, accesses of work-groups before
  * the last RACE_GROUPS, of jobs before the last RACE_JOBS, before the last RACE_EVENTS fences of
  * their work-group. Of writes of different bytes of a word the last one is kept. If it is not known
- * when a job was ready, all that ended before it began precede it. Accesses within a graphics or ray tracing job are not compared, since pixels have an order
- * that waves do not show. A fence of a core may be mistaken for one that others have forwarded.
- * Fences order all accesses in the order in which they were executed, as in usc/watch.c.
+ * when a job was ready, all that ended before it began precede it. Accesses within a graphics or
+ * ray tracing job are not compared, since pixels have an order that waves do not show. A fence of a
+ * core may be mistaken for one that others have forwarded. Fences order all accesses in the order
+ * in which they were executed, as in usc/watch.c.
  */
 #include "race.h"
 

@@ -59,9 +59,9 @@ struct race *race_create(void);
 void race_destroy(struct race *race);
 
 /*
- * A data master begins a job, or ends it: all its work-groups have ended. ready: since when it could
- * have begun if its data master had been free, 0 if that is not known; clock: the present time of
- * the same clock.
+ * A data master begins a job, or ends it: all its work-groups have ended. ready: since when it
+ * could have begun if its data master had been free, 0 if that is not known; clock: the present
+ * time of the same clock.
  */
 void race_job_begin(struct race *race, enum pumice_wave_master master, u64 tag, u64 ready);
 void race_job_end(struct race *race, enum pumice_wave_master master, u64 clock);

@@ -28,7 +28,7 @@ struct tables_other {
 	u64 va;		/* address from which on it translates, 1 GiB or 2 MiB */
 };
 
-/* Create the state of a GPU; NULL when out of memory. The functions accept NULL, for other modes. */
+/* Create the state of a GPU; NULL when out of memory. Functions accept NULL, for other modes. */
 struct tables *tables_create(const struct mmu *mmu);
 void tables_destroy(struct tables *tables);
 /*

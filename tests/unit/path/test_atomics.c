@@ -80,9 +80,10 @@ static void check_contention_of(struct path *p, const struct path_sized *program
 		VA_WORDS(p->out_va + EXCHANGED * 4),
 	};
 	struct pumice_kernel *k = path_kernel(p, program->file, program->bytes);
+	const uint32_t groups = instances / program->group;
 
 	set_up(p->out_cpu);
-	if (path_dispatch_if_it_fits(p, k, program->group, instances / program->group, uniforms, 6)) {
+	if (path_dispatch_if_it_fits(p, k, program->group, groups, uniforms, 6)) {
 		check_words(p->out_cpu, program->group);
 		check_each_once(p->out_cpu + TICKETS, 0, instances);
 		/* Every value except the last was exchanged for another, as was the initial 0. */
