@@ -8,19 +8,21 @@
 
 #include "gpu.h"
 #include "pumice_format_table.h"
+#include "strict/cores.h"
 #include "strict/lines.h"
 #include "strict/tables.h"
 #include "strict/targets.h"
 
 /*
- * Return the unit of an access, and its instruction: of accesses by USCs, which are in the thread
- * of that USC.
+ * Return the unit of an access, and its instruction: of accesses for programs, which are in the
+ * thread of their USC. program: of other units than those of data.
  */
-static struct lines_writer place_of(const struct pumice_gpu *gpu, enum pumice_unit unit, u32 usc)
+static struct lines_writer place_of(const struct pumice_gpu *gpu, enum pumice_unit unit, u32 usc,
+				    bool program)
 {
 	struct lines_writer place = { .unit = (u8)unit };
 
-	if (unit == PUMICE_UNIT_USC_DATA && usc < gpu->uscs)
+	if ((unit == PUMICE_UNIT_USC_DATA || program) && usc < gpu->uscs)
 		usc_get_place(gpu->usc[usc], &place);
 	return place;
 }
@@ -43,12 +45,12 @@ static struct strict_finding finding_of(enum pumice_finding kind, const struct l
 	};
 }
 
-/* Report an access of a unit. */
-static void report_access(struct pumice_gpu *gpu, enum pumice_finding kind, enum pumice_unit unit,
-			  u32 usc, enum pumice_access access, unsigned int ctx, u64 va)
+/* Report an access to a byte at va, by a request of its unit. */
+static void report_access(struct pumice_gpu *gpu, enum pumice_finding kind,
+			  const struct mmu_request *r, enum pumice_access access, u64 va)
 {
-	const struct lines_writer place = place_of(gpu, unit, usc);
-	struct strict_finding finding = finding_of(kind, &place, ctx, va);
+	const struct lines_writer place = place_of(gpu, r->unit, r->usc, r->program);
+	struct strict_finding finding = finding_of(kind, &place, r->ctx, va);
 
 	finding.access = (u8)access;
 	strict_report(&gpu->strict, &finding);
@@ -56,8 +58,9 @@ static void report_access(struct pumice_gpu *gpu, enum pumice_finding kind, enum
 
 void coherence_stale(void *opaque, const struct mmu_stale *use)
 {
-	report_access(opaque, PUMICE_FINDING_STALE_TRANSLATION, use->unit, use->usc, use->access,
-		      use->ctx, use->addr);
+	const struct mmu_request request = { .unit = use->unit, .usc = use->usc, .ctx = use->ctx };
+
+	report_access(opaque, PUMICE_FINDING_STALE_TRANSLATION, &request, use->access, use->addr);
 }
 
 void coherence_walked(void *opaque, const struct mmu_walked *walked)
@@ -69,7 +72,7 @@ void coherence_walked(void *opaque, const struct mmu_walked *walked)
 
 	if (!tables_walked(gpu->strict.tables, walked, &other))
 		return;
-	place = place_of(gpu, walked->unit, walked->usc);
+	place = place_of(gpu, walked->unit, walked->usc, false);
 	finding = finding_of(PUMICE_FINDING_TABLE_REUSED, &place, walked->ctx, walked->addr);
 	finding.access = (u8)walked->access;
 	finding.table = (struct strict_table){
@@ -141,12 +144,33 @@ static void compare_targets(struct pumice_gpu *gpu, const struct mmu_request *r)
 		if (targets_store(gpu->strict.targets, &access, &other))
 			report_target(gpu, &access, true, &other);
 	} else if (!write && reads_texels(r)) {
-		if (r->program && r->usc < gpu->uscs)
-			usc_get_place(gpu->usc[r->usc], &access.place);
+		access.place = place_of(gpu, r->unit, r->usc, r->program);
 		access.master = reader_of(gpu, r, &access.place);
 		if (targets_read(gpu->strict.targets, &access, &other))
 			report_target(gpu, &access, false, &other);
 	}
+}
+
+/* ------------------------------------------------------------------- cores */
+
+/* Compare an access with what caches of cores hold. */
+static void compare_cores(struct pumice_gpu *gpu, const struct mmu_request *r, u32 client)
+{
+	const enum pumice_mem_path path = pumice_client_table[client].path;
+	const struct cores_access access = {
+		.ctx = r->ctx, .va = r->addr, .bytes = r->bytes,
+		.usc = path == PUMICE_MEM_PATH_DIRECT ? CORES_NO_USC : r->usc,
+		.texture = path == PUMICE_MEM_PATH_TEXTURE,
+		.atomic = client == PUMICE_MEM_CLIENT_USC_ATOMIC,
+	};
+	u64 at;
+
+	if (r->coherent)
+		return;
+	if (r->access == PUMICE_ACCESS_WRITE)
+		cores_write(gpu->strict.cores, &access);
+	else if (path != PUMICE_MEM_PATH_DIRECT && cores_read(gpu->strict.cores, &access, &at))
+		report_access(gpu, PUMICE_FINDING_STALE_CORE, r, r->access, at);
 }
 
 /* ------------------------------------------------------------------- lines */
@@ -157,7 +181,7 @@ static void report_stale(struct pumice_gpu *gpu, const struct mmu_request *r, u6
 	const enum pumice_access access =
 		r->access == PUMICE_ACCESS_WRITE ? PUMICE_ACCESS_READ : r->access;
 
-	report_access(gpu, PUMICE_FINDING_STALE_READ, r->unit, r->usc, access, r->ctx, at);
+	report_access(gpu, PUMICE_FINDING_STALE_READ, r, access, at);
 }
 
 static bool bypasses(const struct mmu_request *r, u32 client)
@@ -176,6 +200,7 @@ void coherence_request(struct pumice_gpu *gpu, const struct mmu_request *r, u32 
 	if (!lines || r->unit == PUMICE_UNIT_NONE)
 		return;
 	compare_targets(gpu, r);
+	compare_cores(gpu, r, client);
 	if (r->access != PUMICE_ACCESS_WRITE) {
 		if (!bypass && lines_read(lines, r->ctx, r->addr, r->bytes, &at))
 			report_stale(gpu, r, at);
@@ -188,7 +213,7 @@ void coherence_request(struct pumice_gpu *gpu, const struct mmu_request *r, u32 
 	if (client == PUMICE_MEM_CLIENT_USC_ATOMIC &&
 	    lines_is_stale(lines, r->ctx, r->addr, r->bytes, &at))
 		report_stale(gpu, r, at);
-	place = place_of(gpu, r->unit, r->usc);
+	place = place_of(gpu, r->unit, r->usc, r->program);
 	lines_write(lines, r->ctx, r->addr, r->bytes, &place);
 }
 
@@ -211,6 +236,7 @@ void coherence_operate(struct pumice_gpu *gpu, const struct mmu_cache_op *op)
 {
 	struct lines *lines = gpu->strict.lines;
 
+	cores_operate(gpu->strict.cores, op);
 	if (!lines || op->scope != PUMICE_MEM_SCOPE_SYSTEM)
 		return;
 	if (op->kind == MMU_CACHE_FENCE)
@@ -226,6 +252,7 @@ void coherence_operate(struct pumice_gpu *gpu, const struct mmu_cache_op *op)
 void coherence_reset(struct pumice_gpu *gpu)
 {
 	lines_reset(gpu->strict.lines);
+	cores_reset(gpu->strict.cores);
 	targets_reset(gpu->strict.targets);
 }
 

@@ -11,6 +11,7 @@
 #include "preset.h"
 #include "pumice_format_table.h"
 #include "pumice_names.h"
+#include "strict/cores.h"
 #include "strict/lines.h"
 #include "strict/tables.h"
 #include "strict/targets.h"
@@ -155,10 +156,12 @@ static void drop_strict(struct strict *strict)
 {
 	race_destroy(strict->race);
 	lines_destroy(strict->lines);
+	cores_destroy(strict->cores);
 	tables_destroy(strict->tables);
 	targets_destroy(strict->targets);
 	strict->race = NULL;
 	strict->lines = NULL;
+	strict->cores = NULL;
 	strict->tables = NULL;
 	strict->targets = NULL;
 }
@@ -170,9 +173,11 @@ static bool new_strict(struct pumice_gpu *gpu)
 
 	strict->race = race_create();
 	strict->lines = lines_create(&gpu->mmu);
+	strict->cores = cores_create(gpu->config.cores, gpu->config.uscs_per_core);
 	strict->tables = tables_create(&gpu->mmu);
 	strict->targets = targets_create(GPU_PDM);
-	return strict->race && strict->lines && strict->tables && strict->targets;
+	return strict->race && strict->lines && strict->cores && strict->tables &&
+	       strict->targets;
 }
 
 /* Begin to detect errors, or end it, which does not fail; parked. Findings are kept. */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cores.h"
 #include "faults.h"
 #include "lines.h"
 #include "pumice_formats.h"
@@ -29,6 +30,7 @@ void strict_destroy(struct strict *strict)
 {
 	race_destroy(strict->race);
 	lines_destroy(strict->lines);
+	cores_destroy(strict->cores);
 	tables_destroy(strict->tables);
 	targets_destroy(strict->targets);
 	places_destroy(&strict->places);
@@ -341,6 +343,7 @@ static void put_place(struct text *t, const struct strict_finding *f)
 	case PUMICE_FINDING_PAGE_AFTER_FREE:
 	case PUMICE_FINDING_STALE_TRANSLATION:
 	case PUMICE_FINDING_STALE_READ:
+	case PUMICE_FINDING_STALE_CORE:
 	case PUMICE_FINDING_UNFLUSHED_WRITE:
 	case PUMICE_FINDING_TABLE_REUSED:
 	case PUMICE_FINDING_TARGET_READ:
@@ -409,6 +412,8 @@ static const char *omission(const struct strict_finding *f)
 			       "no invalidation of the MMU between the change of its tables and this job";
 	case PUMICE_FINDING_STALE_READ:
 		return "no invalidation of the caches between the write of memory and this job";
+	case PUMICE_FINDING_STALE_CORE:
+		return "no invalidation of these caches between the store of another unit and the read";
 	case PUMICE_FINDING_UNFLUSHED_WRITE:
 		return "no clean of the caches between this write and the end of the job";
 	case PUMICE_FINDING_TABLE_REUSED:

@@ -24,6 +24,7 @@
 #include "pumice_regs.h"
 #include "pumice_types.h"
 
+struct cores;
 struct lines;
 struct race;
 struct tables;
@@ -156,6 +157,7 @@ typedef void strict_notify_fn(void *opaque, const char *text);
 struct strict {
 	struct race *race;	/* NULL in other modes; changes only while no unit runs */
 	struct lines *lines;	/* the same */
+	struct cores *cores;	/* the same */
 	struct tables *tables;	/* the same */
 	struct targets *targets;	/* the same */
 	const struct mmu *mmu;	/* its contexts belong to virtual GPUs; or NULL: all to 0 */
