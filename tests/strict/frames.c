@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The zoo, errors of users of graphics: textures that are read while they are the target of a job,
- * in mode strict without threads. As in zoo.c, the right user has no finding, and the first finding
+ * The zoo, errors of users of textures that other units store, also as the target of a job, in mode
+ * strict without threads. As in zoo.c, the right user has no finding, and the first finding
  * of the wrong one has the right kind, image and job. Prints a line for each, in TAP.
  *
  * A frame covers its target, of several tiles, by one triangle. Each pixel has the texel that is
@@ -56,7 +56,7 @@ struct frame_error {
 	const char *name;
 	/* Draw a frame, as a right user, or with the error. */
 	void (*draw)(struct fixture *f, bool error);
-	const char *place[PLACES];	/* in the finding; or NULL */
+	const char *finding, *place[PLACES];	/* in it; or NULL */
 };
 
 static void require(const struct fixture *f, int err, const char *what)
@@ -158,8 +158,10 @@ static void read_target(struct fixture *f, bool error)
 
 /* ------------------------------------------------------------------- readers */
 
-/* Assemble a program that reads the first texel of the target in each round. */
-static void assemble_reader(struct fixture *f)
+#define SAMPLE	"sample.f32 sig0, r4, 2d, r2, sh0\nsig_wait r0[0], sig0\n"
+
+/* Assemble a program for one instance, in which r2 and r3 are the first texel of an image. */
+static void assemble_reader(struct fixture *f, const struct pumice_image *image, const char *lines)
 {
 	char text[FINDING_BYTES];
 	struct pumice_texture texture;
@@ -167,7 +169,7 @@ static void assemble_reader(struct fixture *f)
 	uint32_t state[STATE_WORDS] = { 0 }, n;
 	int used = snprintf(text, sizeof(text), ".group 1, 1, 1\n");
 
-	pumice_image_texture(pumice_canvas_image(f->canvas), &texture);
+	pumice_image_texture(image, &texture);
 	pumice_sampler_init(&sampler);
 	pumice_texture_pack(state, &texture);
 	pumice_sampler_pack(state + PUMICE_TEXTURE_WORDS, &sampler);
@@ -175,10 +177,7 @@ static void assemble_reader(struct fixture *f)
 		used += snprintf(text + used, sizeof(text) - (size_t)used, "mov sh%u, %#x\n", n,
 				 state[n]);
 	snprintf(text + used, sizeof(text) - (size_t)used,
-		 "mov r2, [one], 0\nmov r3, [one], 0\nmov r12, [one], %u\n"
-		 "again:\n"
-		 "sample.f32 sig0, r4, 2d, r2, sh0\nsig_wait r0[0], sig0\n"
-		 "sub.u32 r12[0], r12[0], 1\nbrnz again, r12[0]\nend\n", ROUNDS);
+		 "mov r2, [one], 0\nmov r3, [one], 0\n%send\n", lines);
 	f->reader = assemble(f, "reader", text);
 }
 
@@ -232,7 +231,12 @@ static void wait_reader(struct fixture *f)
 /* A compute job reads the target; the frame waits for its end, or does not. */
 static void read_by_compute(struct fixture *f, bool error)
 {
-	assemble_reader(f);
+	char lines[256];
+
+	snprintf(lines, sizeof(lines),
+		 "mov r12, [one], %u\nagain:\n" SAMPLE
+		 "sub.u32 r12[0], r12[0], 1\nbrnz again, r12[0]\n", ROUNDS);
+	assemble_reader(f, pumice_canvas_image(f->canvas), lines);
 	start_reader(f);
 	if (!error)
 		wait_reader(f);
@@ -252,11 +256,36 @@ static void read_by_copies(struct fixture *f, bool error)
 		wait_reader(f);
 }
 
+/* A program samples a texel, stores it, and samples it again. */
+static void sample_again(struct fixture *f, bool error)
+{
+	const uint64_t va = pumice_image_va(f->other);
+	char lines[512];
+
+	snprintf(lines, sizeof(lines),
+		 SAMPLE "mov sh16, %#x\nmov sh17, %#x\n"
+		 "global_store32 sig0, [one], sh16 + r2, r3\nsig_wait r0[0], sig0\n"
+		 "mem_fence device\n%s" SAMPLE, (unsigned int)va, (unsigned int)(va >> 32),
+		 error ? "cache_clean device\n" : "cache_invalidate core\n");
+	assemble_reader(f, f->other, lines);
+	start_reader(f);
+	wait_reader(f);
+}
+
 /* ------------------------------------------------------------------- running */
 
 static const struct frame_error errors[] = {
 	{
+		.name = "texture_read_of_a_texel_that_was_stored", .draw = sample_again,
+		.finding = "stale-core",
+		.place = {
+			"\"unit\":\"tag\",\"access\":\"read\",",
+			"\"label\":\"image of 128 x 128\",",
+			"\"master\":\"cdm\",", "\"source\":\"reader:24\"}",
+		},
+	}, {
 		.name = "texture_read_of_the_target_of_the_same_job", .draw = read_target,
+		.finding = "target-read",
 		.place = {
 			"\"unit\":\"tag\",\"access\":\"read\",",
 			"\"other\":{\"unit\":\"pbe\",\"master\":\"pdm\",",
@@ -264,7 +293,7 @@ static const struct frame_error errors[] = {
 		},
 	}, {
 		.name = "texture_read_of_the_target_of_a_job_that_does_not_wait",
-		.draw = read_by_compute,
+		.draw = read_by_compute, .finding = "target-read",
 		.place = {
 			"\"unit\":\"pbe\",\"access\":\"write\",",
 			"\"other\":{\"unit\":\"tag\",\"program\":",
@@ -274,7 +303,7 @@ static const struct frame_error errors[] = {
 		},
 	}, {
 		.name = "copy_of_the_target_of_a_job_that_does_not_wait",
-		.draw = read_by_copies,
+		.draw = read_by_copies, .finding = "target-read",
 		.place = {
 			"\"unit\":\"pbe\",\"access\":\"write\",",
 			"\"other\":{\"unit\":\"ptla\",\"master\":\"ptla\",",
@@ -298,10 +327,12 @@ static bool right_has_none(const void *error, char *finding)
 	return none;
 }
 
-/* Return whether the address of a finding is in the target. */
-static bool is_in_target(const struct fixture *f, const char *finding)
+/* Return whether the address of a finding is in the target, or of a texel in the other image. */
+static bool is_in_image(const struct fixture *f, const char *finding)
 {
-	const uint64_t first = pumice_image_va(pumice_canvas_image(f->canvas));
+	const bool target = strstr(finding, "target-read");
+	const uint64_t first =
+		pumice_image_va(target ? pumice_canvas_image(f->canvas) : f->other);
 	const char *at = strstr(finding, "\"va\":\"");
 	const uint64_t va = at ? strtoull(at + strlen("\"va\":\""), NULL, 16) : 0;
 
@@ -319,7 +350,7 @@ static bool wrong_is_found(const void *error, char *finding)
 	e->draw(&f, true);
 	finding[0] = '\0';
 	ok = !pumice_finding_get(f.dev, 0, finding, FINDING_BYTES) &&
-	     strict_is(finding, "target-read") && is_in_target(&f, finding);
+	     strict_is(finding, e->finding) && is_in_image(&f, finding);
 	for (n = 0; n < PLACES && e->place[n]; n++)
 		ok = ok && strict_has(finding, e->place[n]);
 	tear_down(&f);

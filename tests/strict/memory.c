@@ -28,6 +28,40 @@
 	"sig_wait r2[0], sig0\n" \
 	"done:\n"
 
+/* Wait until the counter of 32 instances at byte 2048 plus DISPLACEMENT has counted all. */
+#define WAIT_FOR(label, displacement) \
+	label ":\n" \
+	"global_atomic.u32 add, sig0, r5, [one], sh0 + r11 + " displacement ", r9\n" \
+	"sig_wait r2[0], sig0\n" \
+	"lt.u32 r6, r5, 32\n" \
+	"brnz " label ", r6[0]\n" \
+	"mem_fence device\n"
+/* The wave's accesses precede those of the one that waits. */
+#define COUNT(displacement) \
+	"mem_fence device\n" \
+	"global_atomic.u32 add, sig0, r5, [one], sh0 + r11 + " displacement ", r10\n" \
+	"sig_wait r2[0], sig0\n"
+#define LOAD \
+	"global_load32 sig0, r4, [one], sh0 + r1\n" \
+	"sig_wait r2[0], sig0\n"
+/*
+ * The first work-group loads its words, and again after the second one, in another USC, has stored
+ * them. Instructions 6 to 34; the second load is 23.
+ */
+#define LOAD_AGAIN \
+	"mov r10, [one], 1\n" \
+	"mov r11, [one], 2048\n" \
+	"mov r3, [one], sh4\n" \
+	"brnz second, r3[0]\n" \
+	LOAD COUNT("0") WAIT_FOR("first_waits", "4") "%s" LOAD \
+	"brnz done, r10[0]\n" \
+	"second:\n" \
+	WAIT_FOR("second_waits", "0") \
+	"global_store32 sig0, [one], sh0 + r1, r10\n" \
+	"sig_wait r2[0], sig0\n" \
+	COUNT("4") \
+	"done:\n"
+
 const struct zoo_error zoo_memory[] = {
 	{
 		.name = "work_groups_store_to_the_same_words",
@@ -92,6 +126,20 @@ const struct zoo_error zoo_memory[] = {
 		.wrong = "mem_fence core\n",
 		.finding = "global-race", .place = "\"access\":\"read\",\"va\":\"0x",
 		.instruction = 20, .other = 11,
+	}, {
+		.name = "no_invalidation_before_words_of_another_usc_are_loaded_again",
+		.groups = 2, .instances = 32, .cores = 2, .program = LOAD_AGAIN,
+		.right = "cache_invalidate core\n",
+		.wrong = "cache_clean core\n",
+		.finding = "stale-core", .place = "\"access\":\"read\",\"va\":\"0x",
+		.instruction = 21, .other = ZOO_NONE,
+	}, {
+		.name = "invalidation_of_a_range_without_the_words",
+		.groups = 2, .instances = 32, .cores = 2, .program = LOAD_AGAIN,
+		.right = "cache_invalidate_range device, sh0, 32\n",
+		.wrong = "cache_invalidate_range device, sh0 + 64, 16\n",
+		.finding = "stale-core", .place = ",\"label\":\"words\",",
+		.instruction = 21, .other = ZOO_NONE,
 	}, {
 		.name = "launches_without_a_fence",
 		.launches = 2, .instances = 32,

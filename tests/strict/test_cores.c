@@ -166,6 +166,7 @@ static void textures_receive_no_stores(void **state)
 	assert_false(reads(A, VA, 4));
 	drop(PUMICE_MEM_SCOPE_CORE, A, CTX, 0, ALL);
 	assert_false(samples(A, VA, 4));
+	assert_false(reads(A, VA, 4));
 	/* By a unit that has no caches of a USC. */
 	stores(CORES_NO_USC, VA, 4);
 	assert_true(samples(A, VA, 4));
