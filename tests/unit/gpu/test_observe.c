@@ -18,6 +18,7 @@
 #define ALL_KINDS (EXTENDED | ((1u << PUMICE_TRACE_KIND_COUNT) - 1))
 
 static const struct job number = { .program = JOB_NUMBER, .group = 200, .groups = 50 };
+static const struct job place = { .program = JOB_PLACE, .group = 200, .groups = 50 };
 
 static u64 counter(struct fixture *fx, unsigned int n)
 {
@@ -150,23 +151,56 @@ static u32 count_kind(struct fixture *fx, const u32 *ring, u32 kind,
 	return count;
 }
 
+enum { CORES = 2, USCS = 2 };
+
+/* Work-groups of a job that are in the ring. */
+struct groups {
+	u64 started, ended;	/* bit n: group n */
+	u32 uscs;		/* that some were dispatched to, as bits */
+};
+
+/* Add the begin or the end of a group of JOB_PLACE; data: of the job. */
+static void add_group(struct groups *groups, const struct pumice_trace_record *r, const u32 *data)
+{
+	const u64 group = 1ull << r->arg0 % 64;
+
+	assert_true(r->arg0 < place.groups);
+	assert_int_equal(r->mmu_ctx, JOB_CTX);
+	assert_int_equal(r->context, 0x55667788);
+	assert_int_equal(r->phase, PUMICE_TRACE_PHASE_INSTANT);
+	assert_int_equal(r->dm, PUMICE_TRACE_MASTER_CDM);
+	assert_int_equal(r->usc / USCS << 8 | r->usc % USCS, data[r->arg0 * place.group]);
+	if (r->kind == PUMICE_TRACE_KIND_GROUP_START) {
+		assert_int_equal(r->arg1, 7);
+		assert_false(groups->started & group);
+		groups->started |= group;
+		groups->uscs |= 1u << r->usc;
+	} else {
+		assert_int_equal(r->arg1, 0);
+		assert_true(groups->started & group);
+		assert_false(groups->ended & group);
+		groups->ended |= group;
+	}
+}
+
 static void a_job_writes_its_events_to_the_ring(void **state)
 {
 	unsigned int threads;
 
 	(void)state;
 	for (threads = 0; threads < 3; threads++) {
-		const struct fx_options options = { .cores = 2, .threads = threads };
+		const struct fx_options options = { .cores = CORES, .uscs_per_core = USCS,
+						    .threads = threads };
 		struct fixture *fx = fx_create(&options);
 		struct pumice_trace_record r = { 0 };
-		u64 start, end, started = 0, ended = 0;
-		u32 *ring, n;
+		struct groups groups = { 0 };
+		u32 *data = job_map(fx), *ring, n, starts = 0;
+		u64 start, end;
 
-		job_map(fx);
 		fx_boot_proxy(fx);
 		ring = ring_on(fx, ALL_KINDS & ~(1u << PUMICE_TRACE_KIND_MMU_WALK));
 		fx_fw_write64(fx, PUMICE_CDM_TAG, 0x1122334455667788);
-		assert_int_equal(job_run(fx, &number), DONE);
+		assert_int_equal(job_run(fx, &place), DONE);
 		start = fx_fw_read64(fx, PUMICE_CDM_TIME_START);
 		end = fx_fw_read64(fx, PUMICE_CDM_TIME_END);
 		fx_write(fx, PUMICE_TRACE_CTRL, 0);
@@ -177,30 +211,26 @@ static void a_job_writes_its_events_to_the_ring(void **state)
 		assert_int_equal(r.context, 0x55667788);
 		assert_int_equal(r.mmu_ctx, JOB_CTX);
 		assert_int_equal(count_kind(fx, ring, PUMICE_TRACE_KIND_LAUNCH, &r), 1);
-		assert_int_equal(r.arg0, number.groups);
+		assert_int_equal(r.arg0, place.groups);
 		assert_int_equal(r.arg1, JOB_STREAM + PUMICE_CDM_STATE_WORDS * 4);
-		assert_int_equal(count_kind(fx, ring, PUMICE_TRACE_KIND_GROUP_START, &r), 50);
-		if (!threads)
-			assert_int_equal(r.arg0, 49);
-		assert_int_equal(count_kind(fx, ring, PUMICE_TRACE_KIND_GROUP_END, &r), 50);
-		assert_true(r.usc < 4);
 		assert_int_equal(count_kind(fx, ring, PUMICE_TRACE_KIND_JOB_END, &r), 1);
 		assert_int_equal(r.arg0, PUMICE_FAULT_NONE);
 		assert_int_equal(r.arg1, PUMICE_TRACE_END_DONE);
 		for (n = 0; n < fx_read(fx, PUMICE_TRACE_WRITTEN); n++) {
 			r = record(ring, n);
-			if (r.kind == PUMICE_TRACE_KIND_GROUP_START) {
-				started |= 1ull << r.arg0;
-				assert_int_equal(r.arg1, 7);
-			}
-			if (r.kind == PUMICE_TRACE_KIND_GROUP_END)
-				ended |= 1ull << r.arg0;
+			if (r.kind == PUMICE_TRACE_KIND_GROUP_START ||
+			    r.kind == PUMICE_TRACE_KIND_GROUP_END)
+				add_group(&groups, &r, data);
+			/* Groups of two cores may start, and end, in any order. */
+			if (r.kind == PUMICE_TRACE_KIND_GROUP_START && !threads)
+				assert_int_equal(r.arg0, starts++);
 			if (r.kind != PUMICE_TRACE_KIND_STALL)
 				assert_true(r.time >= start && r.time <= end + 1000000000);
 		}
-		/* Groups of two cores may start, and end, in any order. */
-		assert_int_equal(started, (1ull << 50) - 1);
-		assert_int_equal(ended, (1ull << 50) - 1);
+		assert_int_equal(groups.started, (1ull << place.groups) - 1);
+		assert_int_equal(groups.ended, groups.started);
+		if (!threads)
+			assert_int_equal(groups.uscs, (1u << CORES * USCS) - 1);
 		fx_destroy(fx);
 	}
 }
