@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "perf.h"
+#include "trace/trace.h"
+#include "workers/workers.h"
 
 #define RING	0x200000ull	/* in context 0 */
 #define ENTRIES	4096u
@@ -332,6 +334,93 @@ static void no_event_is_written_after_the_write_that_stops(void **state)
 	}
 }
 
+/* The emitter of an event that waits until the test allows its write; one at a time. */
+static struct {
+	_Atomic bool armed;	/* the next event will wait */
+	pthread_mutex_t lock;	/* guards the following fields */
+	pthread_cond_t change;
+	bool waits, allowed, written;
+} emitter = { .lock = PTHREAD_MUTEX_INITIALIZER, .change = PTHREAD_COND_INITIALIZER };
+
+void __real_trace_write(struct trace *trace, u64 on, const struct trace_item *item);
+void __wrap_trace_write(struct trace *trace, u64 on, const struct trace_item *item);
+void __real_workers_quiesce(struct workers *w, unsigned int self);
+void __wrap_workers_quiesce(struct workers *w, unsigned int self);
+
+/* Set a field of the emitter. */
+static void set(bool *field)
+{
+	pthread_mutex_lock(&emitter.lock);
+	*field = true;
+	pthread_cond_broadcast(&emitter.change);
+	pthread_mutex_unlock(&emitter.lock);
+}
+
+/* Wait until a field is set. */
+static void wait_for(const bool *field)
+{
+	pthread_mutex_lock(&emitter.lock);
+	while (!*field)
+		pthread_cond_wait(&emitter.change, &emitter.lock);
+	pthread_mutex_unlock(&emitter.lock);
+}
+
+void __wrap_trace_write(struct trace *trace, u64 on, const struct trace_item *item)
+{
+	const bool held = atomic_exchange(&emitter.armed, false);
+
+	if (held) {
+		set(&emitter.waits);
+		wait_for(&emitter.allowed);
+	}
+	__real_trace_write(trace, on, item);
+	if (held)
+		set(&emitter.written);
+}
+
+/* The host is about to wait for the ends of steps. */
+void __wrap_workers_quiesce(struct workers *w, unsigned int self)
+{
+	if (self == WORKERS_OUTSIDE)
+		set(&emitter.allowed);
+	__real_workers_quiesce(w, self);
+}
+
+/*
+ * Groups without end on the only thread, all of which store to the same word: the thread is held
+ * when one of them ends, after it has read that the trace is on.
+ */
+static void the_write_that_stops_waits_for_events_that_are_being_written(void **state)
+{
+	const struct pumice_cdm_launch endless = { .groups_x = 1, .groups_y = UINT32_MAX,
+						   .groups_z = 1 };
+	const struct pumice_cdm_state group = job_state(1);
+	struct fixture *fx = fx_create(&(struct fx_options){ .threads = 1 });
+	bool written;
+	u32 *at;
+
+	(void)state;
+	job_map(fx);
+	at = job_stream(fx);
+	fx_boot_proxy(fx);
+	ring_on(fx, EXTENDED | 1u << PUMICE_TRACE_KIND_GROUP_END);
+	job_write_programs(fx, JOB_NUMBER);
+	pumice_cdm_state_pack(at, &group);
+	pumice_cdm_launch_pack(at + PUMICE_CDM_STATE_WORDS, &endless);
+	job_control(fx, PUMICE_CDM_CTRL__START__MASK);
+	emitter.waits = emitter.allowed = emitter.written = false;
+	atomic_store(&emitter.armed, true);
+	wait_for(&emitter.waits);
+	fx_write(fx, PUMICE_TRACE_CTRL, 0);
+	pthread_mutex_lock(&emitter.lock);
+	written = emitter.written;
+	pthread_mutex_unlock(&emitter.lock);
+	/* Without a wait, it would never end. */
+	set(&emitter.allowed);
+	fx_destroy(fx);
+	assert_true(written);
+}
+
 static void check_traced(const struct fx_traced *t, enum pumice_trace_event event, u64 a, u64 b,
 			 u64 c)
 {
@@ -553,6 +642,7 @@ int main(void)
 		cmocka_unit_test(events_of_the_firmware_are_records),
 		cmocka_unit_test(the_host_is_notified_of_jobs_of_each_data_master),
 		cmocka_unit_test(no_event_is_written_after_the_write_that_stops),
+		cmocka_unit_test(the_write_that_stops_waits_for_events_that_are_being_written),
 		cmocka_unit_test(tracing_does_not_change_results),
 		cmocka_unit_test(limits_and_order_do_not_change_results),
 		cmocka_unit_test(stores_are_as_large_as_configured),
