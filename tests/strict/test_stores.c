@@ -220,6 +220,45 @@ static void value_before_the_first_of_several_stores_is_kept(void **state)
 	assert_memory(VA + 8, "2");
 }
 
+/* Ranges that begin at 0, end at the last address, or are between them. */
+static void operations_on_a_range_write_held_stores_to_its_lines_only(void **state)
+{
+	u32 n;
+
+	(void)state;
+	for (n = 0; n < 2; n++) {
+		void (*const operate)(struct lines *, unsigned int, u64, u64) =
+			n ? lines_drop : lines_clean;
+
+		store(VA + 8, false);
+		store(VA + 72, false);
+		store(VA + 136, true);
+		operate(lines, CTX, 0, VA + 63);
+		assert_memory(VA + 8, "new!");
+		assert_memory(VA + 72, "old!");
+		assert_memory(VA + 136, "old!");
+		operate(lines, CTX, VA + 128, ALL);
+		assert_memory(VA + 72, "old!");
+		assert_memory(VA + 136, "new!");
+		operate(lines, CTX, VA + 64, VA + 64);
+		assert_memory(VA + 72, "new!");
+	}
+}
+
+/* Each store is to the line that the one before it had. */
+static void lines_are_used_again_after_an_operation_that_drops_held_stores(void **state)
+{
+	u32 n;
+
+	(void)state;
+	for (n = 0; n < 3; n++) {
+		store(VA + 8, true);
+		assert_memory(VA + 7, "<old!>");
+		lines_drop(lines, CTX, VA, VA + 63);
+		assert_memory(VA + 7, "<new!>");
+	}
+}
+
 static void held_stores_are_written_or_lost_with_their_lines(void **state)
 {
 	u64 va;
@@ -303,7 +342,10 @@ static void last_store_remains_if_lines_are_replaced(void **state)
 	}
 }
 
-/* Jobs of another context access one of the lines of context 0, which held both. */
+/*
+ * Jobs of another context access one of the lines of context 0, which held both. Their other
+ * accesses to it, and their ends, write nothing.
+ */
 static void last_store_to_context_0_remains_for_accesses(void **state)
 {
 	u8 *shared = testmem_map(tm, 0, VA, 2 * LINES_GRAIN, PUMICE_PAGE_SIZE_4K, 0);
@@ -313,6 +355,11 @@ static void last_store_to_context_0_remains_for_accesses(void **state)
 	map_twice(0);
 	for (n = 0; n < 2; n++) {
 		store_twice(0, shared + 8, VA + 8, VA + LINES_GRAIN + 8);
+		lines_job_begin(lines, CTX);
+		assert_false(lines_read(lines, 0, VA + 64, 4, &at));
+		assert_memory_equal(shared + 8, "old!", 4);
+		end_of_a_job_handled();
+		assert_memory_equal(shared + 8, "old!", 4);
 		lines_job_begin(lines, CTX);
 		lines_read(lines, 0, VA + 8 + n * LINES_GRAIN, 4, &at);
 		assert_memory_equal(shared + 8, "two!", 4);
@@ -493,6 +540,8 @@ int main(void)
 		TEST(stores_to_context_0_are_in_memory_for_accesses_of_all_jobs),
 		TEST(value_before_an_announced_store_is_kept),
 		TEST(value_before_the_first_of_several_stores_is_kept),
+		TEST(operations_on_a_range_write_held_stores_to_its_lines_only),
+		TEST(lines_are_used_again_after_an_operation_that_drops_held_stores),
 		TEST(held_stores_are_written_or_lost_with_their_lines),
 		TEST(last_store_to_memory_of_two_addresses_remains),
 		TEST(last_store_remains_if_lines_are_replaced),
