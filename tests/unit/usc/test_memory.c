@@ -415,6 +415,25 @@ static void usc_reset_clears_stores_that_were_written(void **state)
 	fx_destroy(fx);
 }
 
+/* Before the first program, and after a reset: their pages remain untouched. */
+static void usc_reset_leaves_stores_that_were_not_written(void **state)
+{
+	struct fixture *fx = fx_create(DATA_BYTES);
+	struct usc *usc = fx->usc;
+
+	(void)state;
+	fill_stores(usc);
+	usc_reset(usc);
+	check_stores(usc, 0xaa);
+	usc_group_start(usc, 0);
+	usc_reset(usc);
+	check_stores(usc, 0);
+	fill_stores(usc);
+	usc_reset(usc);
+	check_stores(usc, 0xaa);
+	fx_destroy(fx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -429,6 +448,7 @@ int main(void)
 		cmocka_unit_test(usc_highest_lane_wins_if_lanes_store_to_one_word),
 		cmocka_unit_test(usc_group_starts_with_zero_in_temporaries_and_local_memory),
 		cmocka_unit_test(usc_reset_clears_stores_that_were_written),
+		cmocka_unit_test(usc_reset_leaves_stores_that_were_not_written),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
