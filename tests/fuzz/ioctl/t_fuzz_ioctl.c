@@ -12,12 +12,12 @@
  * object remains. The calls of each thread depend only on PUMICE_FUZZ_SEED, which is
  * printed; their interleaving does not.
  *
- * It runs for PUMICE_FUZZ_SECONDS, and longer if a kind of call has not succeeded by then:
- * on a slow machine a few seconds are some hundred sequences.
+ * It runs for PUMICE_FUZZ_SECONDS, and longer if a kind of call has not succeeded by then (the
+ * report has its time, and marks such kinds as late): on a slow machine a few seconds are some
+ * hundred sequences.
  */
 #include <errno.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -26,6 +26,7 @@
 #include "harness.h"
 #include "interrupt.h"
 #include "kcov.h"
+#include "progress.h"
 #include "system.h"
 
 #define THREADS		4u
@@ -36,7 +37,6 @@
 #define SECONDS_MAX	3600u
 #define SECONDS_MORE	300u	/* for calls that have not succeeded */
 #define JOB_TIMEOUT_MS	500	/* short, so that endless jobs time out often */
-#define MOST_CALLS	64u
 #define PLACES		200u	/* of the driver; every run reaches more */
 #define NS_PER_SECOND	1000000000ull
 
@@ -53,17 +53,15 @@ struct sequence {
 
 struct thread {
 	pthread_t pthread;
-	const struct thread *all;	/* THREADS of them */
 	struct fuzz *fuzz;
+	struct progress *progress;
 	struct fuzz_rng rng;
 	u32 interval_us;		/* of its signals */
-	u64 deadline;
 	struct kcov kcov;
 	struct sequence corpus[CORPUS];
 	u32 kept;			/* of the corpus; older ones are replaced */
 	u64 sequences;
-	_Atomic u32 done[MOST_CALLS];	/* other threads read it */
-	u32 failed[MOST_CALLS];
+	u32 failed[PROGRESS_KINDS];
 };
 
 static u64 number_of(const char *name, u64 usual)
@@ -152,39 +150,11 @@ static void run_sequence(struct thread *t, const struct sequence *s)
 		if (fuzz_calls[call].run(t->fuzz, &rng))
 			t->failed[call]++;
 		else
-			atomic_fetch_add_explicit(&t->done[call], 1, memory_order_relaxed);
+			progress_done(t->progress, call);
 	}
 	if (kcov_end(&t->kcov))
 		keep(t, s);
 	t->sequences++;
-}
-
-/* Return the number of calls of a kind that succeeded, in all threads. */
-static u32 done_in_all(const struct thread *all, u32 call)
-{
-	u32 i, done = 0;
-
-	for (i = 0; i < THREADS; i++)
-		done += atomic_load_explicit(&all[i].done[call], memory_order_relaxed);
-	return done;
-}
-
-static bool every_call_is_done(const struct thread *all)
-{
-	u32 call = 0;
-
-	while (call < fuzz_call_count && done_in_all(all, call))
-		call++;
-	return call == fuzz_call_count;
-}
-
-static bool is_over(const struct thread *t)
-{
-	u64 now = now_ns();
-
-	if (now < t->deadline)
-		return false;
-	return every_call_is_done(t->all) || now >= t->deadline + SECONDS_MORE * NS_PER_SECOND;
 }
 
 static void *run_thread(void *arg)
@@ -194,7 +164,7 @@ static void *run_thread(void *arg)
 
 	t->kcov = kcov_open();
 	timer = interrupt_me(t->interval_us);
-	while (!is_over(t)) {
+	while (!progress_is_over(t->progress, now_ns())) {
 		struct sequence next = next_sequence(t);
 
 		run_sequence(t, &next);
@@ -204,25 +174,26 @@ static void *run_thread(void *arg)
 	return NULL;
 }
 
-static void run_threads(struct fuzz *f, struct thread *threads, u64 seed, u64 seconds)
+static void run_threads(struct fuzz *f, struct progress *progress, struct thread *threads, u64 seed)
 {
-	u64 deadline = now_ns() + seconds * NS_PER_SECOND;
 	u32 i;
 
 	for (i = 0; i < THREADS; i++) {
-		threads[i].all = threads;
 		threads[i].fuzz = f;
+		threads[i].progress = progress;
 		threads[i].rng.state = seed + i;
 		threads[i].interval_us = 2000 + 970 * i;
-		threads[i].deadline = deadline;
 		CHECK_OK(-pthread_create(&threads[i].pthread, NULL, run_thread, &threads[i]));
 	}
 	for (i = 0; i < THREADS; i++)
 		CHECK_OK(-pthread_join(threads[i].pthread, NULL));
 }
 
-/* Every kind of call must have succeeded at least once: else it tests nothing. */
-static void report(const struct thread *threads)
+/*
+ * Every kind of call must have succeeded at least once: else it tests nothing. Those that needed
+ * more than the usual time are rare.
+ */
+static void report(struct progress *progress, const struct thread *threads)
 {
 	u64 sequences = 0;
 	u32 i, call;
@@ -230,11 +201,13 @@ static void report(const struct thread *threads)
 	for (i = 0; i < THREADS; i++)
 		sequences += threads[i].sequences;
 	for (call = 0; call < fuzz_call_count; call++) {
-		u32 done = done_in_all(threads, call), failed = 0;
+		const char *late = progress->late >> call & 1 ? ", late" : "";
+		u32 done = progress->done[call], failed = 0;
 
 		for (i = 0; i < THREADS; i++)
 			failed += threads[i].failed[call];
-		test_note("%-24s %6u done, %6u refused", fuzz_calls[call].name, done, failed);
+		test_note("%-24s %6u done, %6u refused%s", fuzz_calls[call].name, done, failed,
+			  late);
 		CHECK(done);
 	}
 	test_note("%llu sequences, %u places of the driver reached, %d GPU resets",
@@ -251,15 +224,21 @@ static void threads_sharing_a_file_leave_the_driver_sound(void)
 	struct thread *threads = calloc(THREADS, sizeof(*threads));
 	long timeout = module_parameter("job_timeout_ms");
 	struct fuzz f = fuzz_open();
+	struct progress progress = { .kinds = fuzz_call_count };
 	struct fixture fx;
+	u64 start;
 
-	CHECK(threads && fuzz_call_count <= MOST_CALLS && seconds && seconds <= SECONDS_MAX);
+	CHECK(threads && fuzz_call_count <= PROGRESS_KINDS && seconds && seconds <= SECONDS_MAX);
 	test_note("PUMICE_FUZZ_SEED=%llu, %u threads, %llu s", (unsigned long long)seed, THREADS,
 		  (unsigned long long)seconds);
 	CHECK_OK(set_module_parameter("job_timeout_ms", JOB_TIMEOUT_MS));
-	run_threads(&f, threads, seed, seconds);
+	start = now_ns();
+	progress.deadline = start + seconds * NS_PER_SECOND;
+	progress.limit = progress.deadline + SECONDS_MORE * NS_PER_SECOND;
+	run_threads(&f, &progress, threads, seed);
+	test_note("ended after %llu s", (unsigned long long)((now_ns() - start) / NS_PER_SECOND));
 	CHECK_OK(set_module_parameter("job_timeout_ms", timeout));
-	report(threads);
+	report(&progress, threads);
 	fuzz_close(&f);
 	need_nothing_left();
 	fx = fx_open();
