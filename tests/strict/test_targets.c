@@ -70,6 +70,8 @@ static void bytes_that_the_job_has_stored_are_found(void **state)
 	assert_int_equal(other.va, VA + 60);
 	assert_true(read_by(PIXELS, VA + 64, 128));
 	assert_int_equal(other.va, VA + 64);
+	assert_true(read_by(PIXELS, VA + 67, 4));
+	assert_int_equal(other.va, VA + 67);
 	assert_true(other.same_job);
 	assert_int_equal(other.master, PIXELS);
 	assert_int_equal(other.tag, TAG);
