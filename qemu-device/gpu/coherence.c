@@ -157,11 +157,13 @@ static void compare_targets(struct pumice_gpu *gpu, const struct mmu_request *r)
 static void compare_cores(struct pumice_gpu *gpu, const struct mmu_request *r, u32 client)
 {
 	const enum pumice_mem_path path = pumice_client_table[client].path;
+	const bool atomic = client == PUMICE_MEM_CLIENT_USC_ATOMIC;
 	const struct cores_access access = {
 		.ctx = r->ctx, .va = r->addr, .bytes = r->bytes,
 		.usc = path == PUMICE_MEM_PATH_DIRECT ? CORES_NO_USC : r->usc,
 		.texture = path == PUMICE_MEM_PATH_TEXTURE,
-		.atomic = client == PUMICE_MEM_CLIENT_USC_ATOMIC,
+		.atomic = atomic,
+		.compares = atomic && r->usc < gpu->uscs && usc_compares(gpu->usc[r->usc]),
 	};
 	u64 at;
 

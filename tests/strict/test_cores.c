@@ -185,6 +185,18 @@ static void atomic_operations_drop_the_line_in_their_core(void **state)
 	assert_false(reads(A, VA, 8));
 }
 
+/* A compare-and-exchange operation with an old value changes nothing. */
+static void values_that_are_compared_may_be_old(void **state)
+{
+	const struct cores_access compare = { .ctx = CTX, .va = VA, .bytes = 4, .usc = B,
+					      .atomic = true, .compares = true };
+
+	(void)state;
+	reads(A, VA, 4);
+	cores_write(cores, &compare);
+	assert_false(reads(A, VA, 4));
+}
+
 static void ranges_and_contexts_are_apart(void **state)
 {
 	(void)state;
@@ -271,6 +283,7 @@ int main(void)
 		TEST(larger_scopes_are_of_all_cores),
 		TEST(textures_receive_no_stores),
 		TEST(atomic_operations_drop_the_line_in_their_core),
+		TEST(values_that_are_compared_may_be_old),
 		TEST(ranges_and_contexts_are_apart),
 		TEST(operations_that_keep_lines_change_nothing),
 		TEST(the_last_lines_are_known),

@@ -219,7 +219,7 @@ static void write_line(struct cores *cores, struct line *line, const struct core
 		struct held *held = held_in(cores, line, cache);
 
 		if (!receives(cores, cache, write)) {
-			held->stale |= held->read & bytes;
+			held->stale |= write->compares ? 0 : held->read & bytes;
 		} else if (write->atomic) {
 			held->read = 0;
 			held->stale = 0;

@@ -13,7 +13,9 @@
  *
  * Limits: the last CORES_LINES lines of 64 bytes are known, and fewer if many have the same hash.
  * Only the addresses are kept: the read has the value of memory. Of two levels a read has filled
- * both, though a line of the second may be there since another USC of the core has read it.
+ * both, though a line of the second may be there since another USC of the core has read it. A load
+ * for a compare-and-exchange operation may be old: bytes that such operations write do not become
+ * stale, for other reads neither.
  */
 #ifndef PUMICE_GPU_STRICT_CORES_H
 #define PUMICE_GPU_STRICT_CORES_H
@@ -34,6 +36,7 @@ struct cores_access {
 	u32 usc;	/* over all cores; of a store CORES_NO_USC if it is not by data caches */
 	bool texture;	/* of a read: by texture caches */
 	bool atomic;	/* of a store: the caches of the USC's core drop the line */
+	bool compares;	/* it writes if memory has a value which was loaded before */
 };
 
 /* Create the state of a GPU; NULL when out of memory. Functions accept NULL, for other modes. */

@@ -30,6 +30,12 @@ void usc_get_place(const struct usc *usc, struct lines_writer *place)
 	place->code = x->code_addr;
 }
 
+bool usc_compares(const struct usc *usc)
+{
+	return usc->stepped && usc->stepped_at->op == PUMICE_USC_OP_GLOBAL_ATOMIC &&
+	       usc->stepped_at->func == PUMICE_USC_ATOMIC_CMPXCHG;
+}
+
 static const struct usc_insn *run(struct exec *x, const struct usc_insn *i)
 {
 	const bool detailed = mmu_is_detailed(x->usc->config.mmu);

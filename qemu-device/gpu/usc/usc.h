@@ -176,6 +176,8 @@ enum pumice_wave_master usc_slot_master(const struct usc *usc, unsigned int slot
  * the unit remains.
  */
 void usc_get_place(const struct usc *usc, struct lines_writer *place);
+/* The same: return whether the instruction compares and exchanges memory. */
+bool usc_compares(const struct usc *usc);
 
 /* State of one wave in flight, for a debugger. */
 struct usc_wave_info {

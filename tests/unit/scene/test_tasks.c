@@ -20,7 +20,7 @@ static const char hold[] =
 	"	mov.u32		r1, 0\n"
 	"	mov.u32		r3, sh4\n"
 	"wait:\n"
-	"	global_load32	sig0, r0, [one], sh0 + r1\n"
+	"	global_atomic.u32 or, sig0, r0, [one], sh0 + r1, r1\n"
 	"	sig_wait	r2[0], sig0\n"
 	"	eq.u32		r4, r0, 0\n"
 	"	br_any		wait, [r4]\n"
@@ -36,7 +36,7 @@ static const char hold[] =
 static const char set[] =
 	"	mov.u32		r1, 0\n"
 	"	mov.u32		r0, sh2\n"
-	"	global_store32	sig0, [one], sh0 + r1, r0\n"
+	"	global_atomic.u32 xchg, sig0, r5, [one], sh0 + r1, r0\n"
 	"	end\n";
 
 /* Uniforms: in, out. */
