@@ -8,6 +8,7 @@
 
 #define PAGE 4096u
 #define UNMAPPED 0x5000000000ull	/* base of JOB_WILD's stores */
+#define FETCHED 512u			/* word after the PDS program that JOB_FETCH reads */
 
 struct memory {
 	u32 *stream, *pds, *code;
@@ -67,7 +68,7 @@ static u32 write_code(u32 *code, enum job_program program, const struct pumice_u
 		usc_put(code, n++, INSN(ADD, .type = U32, .dst = R(0), .src0 = R(0), .src1 = IMM,
 					.imm = 1));
 	}
-	if (program == JOB_PLACE) {
+	if (program == JOB_PLACE || program == JOB_FETCH) {
 		usc_put(code, n++, INSN(SHL, .dst = R(0), .src0 = SR(CORE), .src1 = IMM, .imm = 8));
 		usc_put(code, n++, INSN(ADD, .dst = R(0), .src0 = SR(USC), .src1 = R(0)));
 	}
@@ -85,7 +86,7 @@ static u32 write_code(u32 *code, enum job_program program, const struct pumice_u
 static void write_pds(u32 *pds, enum job_program program, u32 insns)
 {
 	u64 base = program == JOB_WILD ? UNMAPPED : JOB_DATA;
-	const struct pumice_pds_insn program_insns[] = {
+	struct pumice_pds_insn program_insns[] = {
 		{ .opcode = PUMICE_PDS_OP_LDI, .bank = PUMICE_PDS_BANK_SH, .reg = 0,
 		  .imm = (u32)base },
 		{ .opcode = PUMICE_PDS_OP_LDI, .bank = PUMICE_PDS_BANK_SH, .reg = 1,
@@ -97,6 +98,13 @@ static void write_pds(u32 *pds, enum job_program program, u32 insns)
 	};
 	unsigned int i;
 
+	if (program == JOB_FETCH) {
+		pds[FETCHED] = (u32)base;
+		program_insns[0] = (struct pumice_pds_insn){
+			.opcode = PUMICE_PDS_OP_DMA, .bank = PUMICE_PDS_BANK_SH, .reg = 0,
+			.count = 1, .addr = JOB_PDS + FETCHED * sizeof(*pds),
+		};
+	}
 	for (i = 0; i < 5; i++)
 		pumice_pds_pack(pds + i * PUMICE_PDS_WORDS, &program_insns[i]);
 }

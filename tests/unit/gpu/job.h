@@ -27,6 +27,7 @@ enum job_program {
 	JOB_COUNT,	/* data[i]++ for each instance i of the grid: shows repeated execution */
 	JOB_ADD,	/* as JOB_NUMBER if data are 0: loads, and adds by an atomic operation */
 	JOB_PLACE,	/* data[i] = core * 256 + number of the USC in its core */
+	JOB_FETCH,	/* as JOB_PLACE; the PDS reads a word from memory for each group */
 };
 
 struct job {

@@ -231,6 +231,38 @@ static void requests_pass_the_bif_of_their_unit(void **state)
 	fx_destroy(fx);
 }
 
+/*
+ * All groups fetch the same word: the first one on each USC misses in the caches of this USC, and
+ * the first one of a core in those that its USCs share.
+ */
+static void fetches_for_a_usc_fill_its_own_caches(void **state)
+{
+	static const struct job fetch = { .program = JOB_FETCH, .group = 32, .groups = 64 };
+	u32 uscs, i, used;
+
+	(void)state;
+	for (uscs = 2; uscs <= 4; uscs += 2) {
+		struct fixture *fx = fx_create(&(struct fx_options){ .preset = "volcanic",
+								     .cores = 2,
+								     .uscs_per_core = uscs });
+		const u32 *data = job_map(fx);
+		struct hierarchy_client pds;
+
+		fx_boot_proxy(fx);
+		assert_int_equal(pumice_gpu_set_mode(fx->gpu, "counted"), 0);
+		assert_int_equal(job_run(fx, &fetch), PUMICE_IC_PENDING__CDM_DONE__MASK);
+		for (i = used = 0; i < fetch.group * fetch.groups; i++)
+			used |= 1u << ((data[i] >> 8) * uscs + (data[i] & 0xff));
+		assert_int_equal(used, (1u << 2 * uscs) - 1);
+		hierarchy_client_counters(fx->gpu->hierarchy, PUMICE_MEM_CLIENT_PDS_CONSTANT, &pds);
+		assert_int_equal(pds.first.requests, fetch.groups);
+		assert_int_equal(pds.first.misses, 2 * uscs);
+		assert_int_equal(pds.second.requests, 2 * uscs);
+		assert_int_equal(pds.second.misses, 2);
+		fx_destroy(fx);
+	}
+}
+
 static u64 all_requests(struct fixture *fx)
 {
 	struct hierarchy_client out;
@@ -492,6 +524,7 @@ int main(void)
 		cmocka_unit_test(atomic_operations_are_requests_of_their_client),
 		cmocka_unit_test(coherent_pages_are_in_no_cache),
 		cmocka_unit_test(requests_pass_the_bif_of_their_unit),
+		cmocka_unit_test(fetches_for_a_usc_fill_its_own_caches),
 		cmocka_unit_test(requests_of_a_step_are_bounded),
 		cmocka_unit_test(a_change_drops_the_tlbs_once),
 		cmocka_unit_test(counts_are_the_same_each_time),
