@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Which sources are in the programs of the unit tests, read from build/native.
+"""Sources in the programs of unit tests, read from build/native, which must be complete.
 
-A source is in a program that has all global symbols of its object: by itself, or in a library of the
-build folder that it loads. A source of the program's own, whose only global symbol may be main(), is
-in the folder of its target. Fakes of tests that have all names of a source are not told apart from it.
+A source is in a program that has all global symbols of its object, by itself or in a library of the
+build folder that it loads: an archive's object is linked whole or not at all. The objects of a
+program's own sources, which may have main() only, are in the folder of its target. A fake that
+defines all names of a source counts as that source.
 """
 
 import functools
@@ -14,7 +15,7 @@ import subprocess
 
 import session
 
-BUILD = session.BUILD / "native"
+NATIVE = session.BUILD / "native"
 ELF = b"\x7fELF"
 
 
@@ -23,24 +24,33 @@ def output(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
+@functools.cache
 def symbols(path, *options):
-    """Return the symbols that an object, program or library defines."""
+    """Return the symbols that an object, program or library defines, without main()."""
     lines = output("nm", "--defined-only", "--portability", *options, str(path)).splitlines()
     return {line.split()[0] for line in lines if " " in line} - {"main"}
 
 
+@functools.cache
+def symbols_with_libraries(program, build):
+    """Return the symbols of a program and of the libraries of a build folder that it loads."""
+    paths = map(pathlib.Path, re.findall(r"=> (/\S+)", output("ldd", str(program))))
+    return symbols(program).union(*(symbols(path) for path in paths
+                                    if build in path.resolve().parents))
+
+
 def is_elf(path):
-    """Return whether a file is a program or library."""
+    """Return whether a file is a program, a library or an object."""
     if not path.is_file():
         return False
     with open(path, "rb") as file:
-        return file.read(4) == ELF
+        return file.read(len(ELF)) == ELF
 
 
 class Build:
     """The objects and tests of a build folder of meson."""
 
-    def __init__(self, build=BUILD):
+    def __init__(self, build=NATIVE):
         self.build = build.resolve()
         self.objects = {}       # {source: objects}
         self.tests = {}         # {test: programs}
@@ -55,20 +65,9 @@ class Build:
         paths = [self.build / word for word in words]
         return [path for path in paths if self.build in path.parents and is_elf(path)]
 
-    @functools.cache
-    def names(self, path):
-        """Return the global symbols of an object."""
-        return symbols(path, "--extern-only")
-
-    @functools.cache
-    def linked(self, program):
-        """Return the symbols of a program and of the libraries of the build folder that it loads."""
-        paths = [pathlib.Path(path) for path in re.findall(r"=> (/\S+)", output("ldd", str(program)))]
-        return symbols(program).union(*(symbols(path) for path in paths
-                                        if self.build in path.resolve().parents))
-
     def is_in(self, source, test):
         """Return whether a source is in a program of a test."""
         return any(f"{program}.p" == str(path.parent) or
-                   (self.names(path) and self.names(path) <= self.linked(program))
+                   (symbols(path, "--extern-only") and
+                    symbols(path, "--extern-only") <= symbols_with_libraries(program, self.build))
                    for program in self.tests[test] for path in self.objects[source])
