@@ -153,7 +153,7 @@ static void compare_targets(struct pumice_gpu *gpu, const struct mmu_request *r)
 
 /* ------------------------------------------------------------------- cores */
 
-/* Compare an access with what caches of cores hold. */
+/* Compare an access with the bytes that caches of cores hold. */
 static void compare_cores(struct pumice_gpu *gpu, const struct mmu_request *r, u32 client)
 {
 	const enum pumice_mem_path path = pumice_client_table[client].path;
@@ -254,6 +254,7 @@ void coherence_operate(struct pumice_gpu *gpu, const struct mmu_cache_op *op)
 void coherence_reset(struct pumice_gpu *gpu)
 {
 	lines_reset(gpu->strict.lines);
+	race_reset(gpu->strict.race);
 	cores_reset(gpu->strict.cores);
 	targets_reset(gpu->strict.targets);
 }
@@ -284,7 +285,6 @@ void coherence_job_begins(struct pumice_gpu *gpu, u32 number)
 void coherence_race_begins(struct pumice_gpu *gpu, enum pumice_wave_master master, u64 tag)
 {
 	race_job_begin(gpu->strict.race, master, tag, gpu->find_ready);
-	gpu->find_ready = 0;
 }
 
 /* Return whether another data master runs a job of the context. Device lock held. */

@@ -234,7 +234,7 @@ static void check_loop(const char *text, const struct hanging *h)
 	CHECK(has(text, "unit: usc-code\n"));
 	CHECK(has(text, "busy data masters: compute"));
 	CHECK(has(text, "1 at pc 3 of program 0x"));
-	CHECK(has(text, "       2  global_store32"));
+	CHECK(has(text, "       2  global_atomic"));
 	CHECK(has(text, "=>     3  jump"));
 	CHECK(has(text, "waves in flight: 1\n"));
 	CHECK(has(text, "cdm, runs, mmu context"));

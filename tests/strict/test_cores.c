@@ -219,6 +219,17 @@ static void ranges_and_contexts_are_apart(void **state)
 	assert_false(reads(A, VA, 64));
 }
 
+/* A program's range may be anywhere. */
+static void ranges_end_with_the_last_line_of_64_bits(void **state)
+{
+	(void)state;
+	reads(A, VA, 4);
+	stores(B, VA, 4);
+	drop(PUMICE_MEM_SCOPE_GPU, A, CTX, ALL - 63, ALL);
+	drop(PUMICE_MEM_SCOPE_GPU, A, CTX, ALL - 100, ALL - 1);
+	assert_true(reads(A, VA, 4));
+}
+
 static void operations_that_keep_lines_change_nothing(void **state)
 {
 	static const enum mmu_cache_kind kinds[] = { MMU_CACHE_FENCE, MMU_CACHE_CLEAN };
@@ -265,9 +276,13 @@ static void other_modes_and_units_have_no_lines(void **state)
 	cores_operate(NULL, &op);
 	cores_reset(NULL);
 	cores_destroy(NULL);
-	/* Beyond the last USC. */
-	assert_false(cores_read(cores, &none, &at));
-	cores_write(cores, &none);
+	/* Beyond the last USC: number 4 would be the first core. */
+	assert_false(reads(4, VA, 4));
+	stores(B, VA, 4);
+	assert_false(reads(4, VA, 4));
+	assert_false(reads(A, VA, 4));
+	stores(4, VA, 4);
+	assert_false(reads(A, VA, 4));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -285,6 +300,7 @@ int main(void)
 		TEST(atomic_operations_drop_the_line_in_their_core),
 		TEST(values_that_are_compared_may_be_old),
 		TEST(ranges_and_contexts_are_apart),
+		TEST(ranges_end_with_the_last_line_of_64_bits),
 		TEST(operations_that_keep_lines_change_nothing),
 		TEST(the_last_lines_are_known),
 		TEST(other_modes_and_units_have_no_lines),

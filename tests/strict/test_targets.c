@@ -130,6 +130,21 @@ static void reads_that_precede_the_store_of_their_own_job_are_not_found(void **s
 	assert_false(store(VA, 64));
 }
 
+/* The stream of the job has waited for its tiles. */
+static void a_flush_precedes_reads_of_the_same_job(void **state)
+{
+	(void)state;
+	targets_job_begin(targets, COMPUTE, 1);
+	store(VA, 64);
+	targets_flush(targets, OTHER);
+	assert_true(read_by(PIXELS, VA, 4));
+	targets_flush(targets, CTX);
+	assert_false(read_by(PIXELS, VA, 4));
+	assert_true(read_by(COMPUTE, VA, 4));
+	store(VA, 4);
+	assert_true(read_by(PIXELS, VA, 4));
+}
+
 static void contexts_are_apart(void **state)
 {
 	(void)state;
@@ -173,6 +188,7 @@ static void other_modes_have_no_targets(void **state)
 	targets_job_begin(NULL, PIXELS, TAG);
 	targets_job_end(NULL, PIXELS);
 	targets_reset(NULL);
+	targets_flush(NULL, CTX);
 	targets_destroy(NULL);
 }
 
@@ -186,6 +202,7 @@ int main(void)
 		TEST(stores_of_a_job_that_has_ended_are_not_found),
 		TEST(store_of_bytes_that_another_job_reads_is_found),
 		TEST(reads_that_precede_the_store_of_their_own_job_are_not_found),
+		TEST(a_flush_precedes_reads_of_the_same_job),
 		TEST(contexts_are_apart),
 		TEST(reset_ends_all_jobs),
 		TEST(the_last_lines_are_known),

@@ -66,6 +66,7 @@ static void start(struct pumice_gpu *gpu, bool resume)
 	coherence_job_begins(gpu, COHERENCE_CDM);
 	if (!cdm_status(gpu->cdm)->busy)
 		coherence_race_begins(gpu, PUMICE_WAVE_MASTER_CDM, job->tag);
+	gpu->find_ready = 0;
 	started = resume ? cdm_resume(gpu->cdm, job) : cdm_start(gpu->cdm, job);
 
 	if (started)

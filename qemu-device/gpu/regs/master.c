@@ -93,6 +93,8 @@ static void job_starts(struct gpu_master *m)
 	coherence_job_begins(m->gpu, m->number);
 	if (m->number != GPU_TDM && !master_status(m)->busy)
 		coherence_race_begins(m->gpu, master_waves(m->number), m->job.tag);
+	/* Of this job, also if it has no waves or is refused. */
+	m->gpu->find_ready = 0;
 }
 
 /* START and ABORT are the same bits in all of them. */

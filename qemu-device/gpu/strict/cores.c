@@ -14,6 +14,10 @@
 
 enum { DATA, TEXTURE, KINDS };
 
+/* At most, of both kinds. */
+#define CACHES		(KINDS * (PUMICE_MAX_CORES * PUMICE_MAX_USCS_PER_CORE + PUMICE_MAX_CORES))
+#define SET_WORDS	((CACHES + 63u) / 64u)
+
 /* Bytes of a line in caches of a USC or a core, as masks. */
 struct held {
 	u64 read;	/* that the caches have read */
@@ -21,10 +25,16 @@ struct held {
 	u32 generation;	/* of the caches: those before have been dropped */
 };
 
+/* A set of caches. */
+struct set {
+	u64 word[SET_WORDS];
+};
+
 struct line {
 	u64 va;
 	u64 used;	/* by cores.time; 0: never */
 	u8 ctx;
+	struct set holders;	/* caches that have bytes; of the others held is not used */
 	struct held *held;	/* of each of the caches, or NULL */
 };
 
@@ -106,14 +116,41 @@ static u32 *generation_of(struct cores *cores, unsigned int ctx, u32 cache)
 	return &cores->generation[ctx * KINDS * cores->caches + cache];
 }
 
+static bool contains(const struct set *set, u32 cache)
+{
+	return set->word[cache / 64] >> (cache % 64) & 1;
+}
+
+static void add(struct set *set, u32 cache)
+{
+	set->word[cache / 64] |= 1ull << (cache % 64);
+}
+
+static void remove(struct set *set, u32 cache)
+{
+	set->word[cache / 64] &= ~(1ull << (cache % 64));
+}
+
+/* Return the first member of a set from a number on, or CACHES. */
+static u32 next_of(const struct set *set, u32 from)
+{
+	u32 n = from / 64;
+	u64 left = n < SET_WORDS ? set->word[n] >> (from % 64) << (from % 64) : 0;
+
+	while (!left && ++n < SET_WORDS)
+		left = set->word[n];
+	return left ? n * 64 + (u32)__builtin_ctzll(left) : CACHES;
+}
+
 /* Return the masks of a cache, which are 0 if its lines were dropped since they were used. */
 static struct held *held_in(struct cores *cores, struct line *line, u32 cache)
 {
 	struct held *held = &line->held[cache];
 	const u32 generation = *generation_of(cores, line->ctx, cache);
 
-	if (held->generation != generation)
+	if (!contains(&line->holders, cache) || held->generation != generation)
 		*held = (struct held){ .generation = generation };
+	add(&line->holders, cache);
 	return held;
 }
 
@@ -150,7 +187,7 @@ static struct line *get(struct cores *cores, unsigned int ctx, u64 va)
 		line->held = malloc(bytes);
 	if (!line->held)
 		return NULL;
-	memset(line->held, 0, bytes);
+	line->holders = (struct set){ { 0 } };
 	line->va = va;
 	line->ctx = (u8)ctx;
 	return line;
@@ -202,32 +239,40 @@ bool cores_read(struct cores *cores, const struct cores_access *read, u64 *at)
 	return stale;
 }
 
-/* Return whether a cache has the data that a store passes. */
-static bool receives(const struct cores *cores, u32 cache, const struct cores_access *write)
+/* A cache receives the data that a store passes. */
+static void receive(struct cores *cores, struct line *line, u32 cache,
+		    const struct cores_access *write)
 {
-	return write->usc != CORES_NO_USC &&
-	       (cache == of_usc(cores, DATA, write->usc) ||
-		cache == of_core(cores, DATA, write->usc));
+	struct held *held;
+
+	if (write->atomic) {
+		remove(&line->holders, cache);
+		return;
+	}
+	held = held_in(cores, line, cache);
+	held->read |= bytes_of(write, line->va);
+	held->stale &= ~bytes_of(write, line->va);
 }
 
 static void write_line(struct cores *cores, struct line *line, const struct cores_access *write)
 {
-	const u64 bytes = bytes_of(write, line->va);
+	const bool by_usc = write->usc != CORES_NO_USC;
+	const u32 first = by_usc ? of_usc(cores, DATA, write->usc) : CACHES;
+	const u32 second = by_usc ? of_core(cores, DATA, write->usc) : CACHES;
+	const u64 bytes = write->compares ? 0 : bytes_of(write, line->va);
 	u32 cache;
 
-	for (cache = 0; cache < KINDS * cores->caches; cache++) {
+	for (cache = next_of(&line->holders, 0); cache < CACHES;
+	     cache = next_of(&line->holders, cache + 1)) {
 		struct held *held = held_in(cores, line, cache);
 
-		if (!receives(cores, cache, write)) {
-			held->stale |= write->compares ? 0 : held->read & bytes;
-		} else if (write->atomic) {
-			held->read = 0;
-			held->stale = 0;
-		} else {
-			held->read |= bytes;
-			held->stale &= ~bytes;
-		}
+		if (cache != first && cache != second)
+			held->stale |= held->read & bytes;
 	}
+	if (!by_usc)
+		return;
+	receive(cores, line, first, write);
+	receive(cores, line, second, write);
 }
 
 void cores_write(struct cores *cores, const struct cores_access *write)
@@ -266,34 +311,36 @@ static bool reaches(const struct cores *cores, const struct mmu_cache_op *op, u3
 						    number == op->usc;
 }
 
-/* Drop bytes of a line, unless it is beyond the operation's range. */
+/* Drop a line, unless it is beyond the operation's range. */
 static void drop_line(struct cores *cores, struct line *line, const struct mmu_cache_op *op)
 {
 	u32 cache;
 
-	if (!line->used || (op->ctx != MMU_ALL_CONTEXTS && op->ctx != line->ctx) ||
+	if ((op->ctx != MMU_ALL_CONTEXTS && op->ctx != line->ctx) ||
 	    line->va > op->last || line->va + LINE_BYTES - 1 < op->first)
 		return;
-	for (cache = 0; cache < KINDS * cores->caches; cache++)
+	for (cache = next_of(&line->holders, 0); cache < CACHES;
+	     cache = next_of(&line->holders, cache + 1))
 		if (reaches(cores, op, cache))
-			line->held[cache].read = line->held[cache].stale = 0;
+			remove(&line->holders, cache);
 }
 
 /* The same, of each line in a range. */
 static void drop_range(struct cores *cores, const struct mmu_cache_op *op)
 {
 	const u64 first = op->first & ~(u64)(LINE_BYTES - 1);
+	/* Counted, since the last line may be that of the last addresses of 64 bits. */
+	const u64 count = (op->last - first) / LINE_BYTES + 1;
 	struct line *line;
-	u64 va;
 	u32 n;
 
-	if (op->ctx == MMU_ALL_CONTEXTS || (op->last - first) / LINE_BYTES >= CORES_LINES) {
+	if (op->ctx == MMU_ALL_CONTEXTS || count > CORES_LINES) {
 		for (n = 0; n < CORES_LINES; n++)
 			drop_line(cores, &cores->line[n / WAYS][n % WAYS], op);
 		return;
 	}
-	for (va = first; va <= op->last; va += LINE_BYTES) {
-		line = find(cores, op->ctx, va);
+	for (n = 0; n < count; n++) {
+		line = find(cores, op->ctx, first + n * LINE_BYTES);
 		if (line)
 			drop_line(cores, line, op);
 	}

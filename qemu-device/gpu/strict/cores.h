@@ -3,10 +3,10 @@
  * Mode strict: bytes that the data and texture caches of cores may hold, and that another unit has
  * stored since.
  *
- * Source: the project's decision; Documentation/hierarchy.rst, "Fences and cache operations". Caches
- * are not coherent with each other: a store is seen by the USC that executes it and, when it was
- * passed on, by reads that fill a line afterwards. A USC whose caches have read a byte before needs
- * an invalidation with a scope that has these caches. Texture caches receive no stores at all.
+ * Source: the project's decision; Documentation/hierarchy.rst, "Fences and cache operations".
+ * Caches are not coherent with each other: a store is seen by the USC that executes it and, when it
+ * was passed on, by reads that fill a line afterwards. A USC whose caches have read a byte before
+ * needs an invalidation with a scope that has these caches. Texture caches receive no stores.
  *
  * Each byte is of the first caches of a USC and of those of its core, for data and for textures.
  * It is as if caches had any size, so that findings do not depend on the preset's sizes.

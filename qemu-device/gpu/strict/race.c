@@ -191,6 +191,16 @@ void race_job_end(struct race *race, enum pumice_wave_master master, u64 clock)
 	pthread_mutex_unlock(&race->lock);
 }
 
+void race_reset(struct race *race)
+{
+	if (!race)
+		return;
+	pthread_mutex_lock(&race->lock);
+	for (u32 n = 0; n < PUMICE_WAVE_MASTER_COUNT; n++)
+		end_job(race, (enum pumice_wave_master)n, 0);
+	pthread_mutex_unlock(&race->lock);
+}
+
 void race_job_orders(struct race *race, u32 ctx)
 {
 	(void)ctx;	/* there is one compute job at a time */

@@ -65,6 +65,8 @@ void race_destroy(struct race *race);
  */
 void race_job_begin(struct race *race, enum pumice_wave_master master, u64 tag, u64 ready);
 void race_job_end(struct race *race, enum pumice_wave_master master, u64 clock);
+/* All jobs have ended: a reset. */
+void race_reset(struct race *race);
 /* All work-groups that the compute job in an MMU context has begun precede those after. */
 void race_job_orders(struct race *race, u32 ctx);
 

@@ -58,6 +58,8 @@ static bool is_same(const struct strict_finding *a, const struct strict_finding 
 	       a->page.list == b->page.list && a->page.scene == b->page.scene &&
 	       a->page.other.scene == b->page.other.scene &&
 	       a->object.addr == b->object.addr && a->table.va == b->table.va &&
+	       a->target.code == b->target.code && a->target.pc == b->target.pc &&
+	       a->target.unit == b->target.unit && a->target.same_job == b->target.same_job &&
 	       a->other.known == b->other.known && a->other.pc == b->other.pc &&
 	       a->other.code == b->other.code && a->other.write == b->other.write;
 }

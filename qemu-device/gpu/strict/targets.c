@@ -18,6 +18,7 @@ struct line {
 	u64 bytes;	/* a mask */
 	u64 used;	/* by targets.time */
 	u32 job;	/* 0: the line is not used */
+	u32 phase;	/* of the context, at the last access */
 	u8 ctx;
 	struct lines_writer place;	/* of the last access */
 };
@@ -34,6 +35,7 @@ struct targets {
 	u32 jobs;	/* so far */
 	u64 time;
 	struct job job[TARGETS_MASTERS];
+	u32 phase[PUMICE_MMU_CONTEXTS];	/* counts FLUSH */
 	struct line stored[SETS][WAYS], read[SETS][WAYS];
 };
 
@@ -84,6 +86,15 @@ void targets_reset(struct targets *targets)
 	pthread_mutex_unlock(&targets->lock);
 }
 
+void targets_flush(struct targets *targets, unsigned int ctx)
+{
+	if (!targets)
+		return;
+	pthread_mutex_lock(&targets->lock);
+	targets->phase[ctx]++;
+	pthread_mutex_unlock(&targets->lock);
+}
+
 /* ------------------------------------------------------------------- lines */
 
 static struct line *set_of(struct line (*lines)[WAYS], unsigned int ctx, u64 va)
@@ -131,6 +142,7 @@ static void remember(struct targets *targets, struct line (*lines)[WAYS],
 	if (l == set + WAYS)
 		*to = (struct line){ .va = va, .job = job, .ctx = (u8)a->ctx };
 	to->bytes |= bytes_of(a, va);
+	to->phase = targets->phase[a->ctx];
 	to->used = ++targets->time;
 	to->place = a->place;
 }
@@ -146,7 +158,8 @@ static bool find(struct targets *targets, struct line (*lines)[WAYS],
 		const u32 master = master_of(targets, l->job);
 
 		if (master == TARGETS_MASTERS || l->ctx != a->ctx || l->va != va ||
-		    !(l->bytes & bytes))
+		    !(l->bytes & bytes) ||
+		    (master == a->master && l->phase != targets->phase[a->ctx]))
 			continue;
 		*other = (struct targets_other){
 			.master = master, .tag = targets->job[master].tag,

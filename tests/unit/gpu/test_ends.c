@@ -557,26 +557,28 @@ static void entries_of_tables_are_not_data_of_the_context(void **state)
 	fx_destroy(fx);
 }
 
+/* A new work-group of a data master stores a word. Return whether that is a race. */
+static bool store_as(struct fixture *fx, enum pumice_wave_master master, u32 word,
+		     struct race_other *other)
+{
+	static const u32 before[RACE_WAVES];
+	const struct race_group group = { .master = (u8)master, .ctx = JOB_CTX };
+	struct race *race = fx->gpu->strict.race;
+	const struct race_access a = {
+		.group = race_group_begin(race, &group), .write = true, .clock = 1,
+		.before = before,
+	};
+
+	return race_access(race, &a, (u8 *)&data[word], 4, other);
+}
+
 /* Assert that work-groups of a data master, which store a word now, are of a job with this tag. */
 static void assert_job(struct fixture *fx, enum pumice_wave_master master, u32 word, u64 tag)
 {
-	static const u32 before[RACE_WAVES];
-	const struct race_group groups[] = {
-		{ .master = (u8)master, .ctx = JOB_CTX },
-		{ .master = PUMICE_WAVE_MASTER_CDM, .ctx = JOB_CTX },
-	};
-	struct race *race = fx->gpu->strict.race;
 	struct race_other other = { 0 };
-	u32 n;
 
-	for (n = 0; n < 2; n++) {
-		const struct race_access a = {
-			.group = race_group_begin(race, &groups[n]), .write = true, .clock = 1,
-			.before = before,
-		};
-
-		assert_int_equal(race_access(race, &a, (u8 *)&data[word], 4, &other), n);
-	}
+	assert_false(store_as(fx, master, word, &other));
+	assert_true(store_as(fx, PUMICE_WAVE_MASTER_CDM, word, &other));
 	assert_int_equal(other.group.master, master);
 	assert_int_equal(other.tag, tag);
 }
@@ -626,12 +628,55 @@ static void jobs_begin_for_accesses_that_race(void **state)
 	fx_destroy(fx);
 }
 
+/* Begin a vertex job, which is busy without progress. */
+static void hang_vdm(struct fixture *fx)
+{
+	assert_int_equal(pumice_gpu_inject(fx->gpu, "unit-hang,where=vdm"), 0);
+	fx_fw_write64(fx, PUMICE_VDM_TAG, TAG);
+	fx_fw_write(fx, PUMICE_VDM_MMU_CTX, JOB_CTX);
+	fx_fw_write(fx, PUMICE_VDM_CTRL, PUMICE_VDM_CTRL__START__MASK);
+}
+
+static void a_reset_ends_jobs_for_accesses_that_race(void **state)
+{
+	struct fixture *fx = create();
+
+	(void)state;
+	hang_vdm(fx);
+	assert_job(fx, PUMICE_WAVE_MASTER_VDM, 0, TAG);
+	pumice_gpu_reset(fx->gpu);
+	assert_job(fx, PUMICE_WAVE_MASTER_VDM, 1, 0);
+	fx_destroy(fx);
+}
+
 /* Begin a compute job, which is busy without progress, in a context. */
 static void hang(struct fixture *fx, u32 ctx)
 {
 	assert_int_equal(pumice_gpu_inject(fx->gpu, "unit-hang,where=cdm"), 0);
 	fx_fw_write(fx, PUMICE_CDM_MMU_CTX, ctx);
 	fx_fw_write(fx, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__START__MASK);
+}
+
+/* It waited for the CDM, and does not depend on the vertex job, which ended meanwhile. */
+static void a_job_that_was_ready_before_the_end_of_another_races(void **state)
+{
+	struct fixture *fx = create();
+	struct race_other other = { 0 };
+
+	(void)state;
+	hang_vdm(fx);
+	assert_false(store_as(fx, PUMICE_WAVE_MASTER_VDM, 0, &other));
+	atomic_store(&fx->clock, 1000000);
+	/* It ends by the abort, or before by its stream, which is not mapped. */
+	atomic_store(&fx->gpu->inject.hung, 0);
+	fx_fw_write(fx, PUMICE_VDM_CTRL, PUMICE_VDM_CTRL__ABORT__MASK);
+	fx_fw_wait(fx, PUMICE_IC_PENDING__VDM_ABORTED__MASK | PUMICE_IC_PENDING__VDM_FAULT__MASK);
+	fx_fw_write64(fx, PUMICE_FIND_FW_READY, 1);
+	hang(fx, JOB_CTX);
+	assert_true(store_as(fx, PUMICE_WAVE_MASTER_CDM, 0, &other));
+	assert_int_equal(other.tag, TAG);
+	assert_false(other.same_job);
+	fx_destroy(fx);
 }
 
 /* Slots may have tasks of jobs that run. */
@@ -813,6 +858,8 @@ int main(void)
 		cmocka_unit_test(ends_of_geometry_and_ray_jobs_are_handled),
 		cmocka_unit_test(jobs_of_the_pdm_end_for_accesses_that_race),
 		cmocka_unit_test(jobs_begin_for_accesses_that_race),
+		cmocka_unit_test(a_reset_ends_jobs_for_accesses_that_race),
+		cmocka_unit_test(a_job_that_was_ready_before_the_end_of_another_races),
 		cmocka_unit_test(end_of_a_transfer_names_no_job),
 		cmocka_unit_test(registers_that_change_after_a_start_are_of_the_next_job),
 		cmocka_unit_test(job_runs_in_the_context_of_its_start),

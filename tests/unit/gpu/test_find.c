@@ -176,6 +176,9 @@ static void the_clock_of_a_ready_job_is_of_the_next_job(void **state)
 	fx_fw_write(fx, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__START__MASK);
 	assert_int_equal(fx_fw_read64(fx, PUMICE_FIND_FW_READY), 0);
 	fx_fw_write64(fx, PUMICE_FIND_FW_READY, 7);
+	fx_fw_write(fx, PUMICE_TDM_CTRL, PUMICE_TDM_CTRL__START__MASK);
+	assert_int_equal(fx_fw_read64(fx, PUMICE_FIND_FW_READY), 0);
+	fx_fw_write64(fx, PUMICE_FIND_FW_READY, 7);
 	fx_fw_write(fx, PUMICE_RDM_CTRL, PUMICE_RDM_CTRL__START__MASK);
 	assert_int_equal(fx_fw_read64(fx, PUMICE_FIND_FW_READY), 0);
 	fx_destroy(fx);
