@@ -54,7 +54,7 @@ def has_verdict(kinds):
 
 def optional(kinds):
     """Return kinds of which each may occur."""
-    return {f"?{kind.lstrip('?')}" for kind in kinds}
+    return {kind if kind == "-" else f"?{kind.lstrip('?')}" for kind in kinds}
 
 
 def add(tally, test, path, kinds):

@@ -25,8 +25,8 @@ every other program on that kernel too, and races on the stock kernel.
 --presets runs the programs of tests/guest/results on the stock kernel, in a guest for each
 preset of the GPU; with --quick those that are marked quick there, in one guest.
 
---strict runs the programs of the stock kernel with a GPU in mode strict, or with --quick a few of
-them; tests/guest/findings lists those whose jobs have errors on purpose, and others have no finding.
+--strict runs all rows but those of the debug kernel with a GPU in mode strict, or with --quick a few
+programs of the stock kernel; tests/guest/findings lists those whose jobs have errors on purpose, and others have no finding.
 
 TESTS= runs only the programs that it names (see selection.py), and no check of the list.
 
@@ -56,6 +56,7 @@ FINDINGS = TOP / "tests/guest/findings"
 GUEST_TIMEOUT = 900     # seconds of one guest
 PROGRAM_TIMEOUT = 240   # seconds of one program
 DEBUG_FACTOR = 6        # factor for both on the debug kernel
+STRICT_FACTOR = 3       # the same in mode strict
 PAIRS_FACTOR = 48       # factor with all pairs of calls
 # Run time of programs with a configurable duration, in seconds.
 SHORT = {"PUMICE_RACE_SECONDS": 5, "PUMICE_FUZZ_SECONDS": 30}
@@ -185,19 +186,25 @@ def each_preset(rows_of_results, quick):
 
 
 def in_mode_strict(guests, quick):
-    """Run the stock kernel's tests with a GPU in mode strict, or a few of them."""
-    run = Run("strict", "stock", "", list(guests.get(("stock", ""), [])))
-    run.strict = findings.expected(FINDINGS)
-    unknown = set(run.strict) - set(run.tests)
+    """Run all rows but the debug kernel's with a GPU in mode strict, or a few of the stock kernel's."""
+    listed = findings.expected(FINDINGS)
+    unknown = set(listed) - {test for tests in guests.values() for test in tests}
     if unknown:
         sys.exit(f"error: {FINDINGS} names what {LIST} does not: {' '.join(sorted(unknown))}")
-    run.tests = [test for test in run.tests if findings.has_verdict(run.strict.get(test))]
-    run.title = "mode strict"
-    if set(QUICK_STRICT) - set(run.tests):
-        sys.exit(f"error: not all of {' '.join(QUICK_STRICT)} have a verdict in mode strict")
-    if quick:
-        run.tests = [test for test in run.tests if test in QUICK_STRICT]
-    yield run
+    for run in in_order(guests):
+        run.tests = [test for test in run.tests if findings.has_verdict(listed.get(test))]
+        run.name = run.name.replace("tests-", "tests-strict-")
+        run.title = f"mode strict, {run.title}"
+        run.strict = listed
+        run.factor = STRICT_FACTOR
+        if (run.kernel, run.extra) == ("stock", ""):
+            if set(QUICK_STRICT) - set(run.tests):
+                sys.exit(f"error: not all of {' '.join(QUICK_STRICT)} have a verdict in mode strict")
+            if quick:
+                run.tests = [test for test in run.tests if test in QUICK_STRICT]
+        elif quick:
+            continue
+        yield run
 
 
 def as_stock(guests, kernel, quick):
@@ -251,9 +258,9 @@ def check_trace(tally, run, path):
               f"{path}: {done.stderr.strip()}")
 
 
-def several(word):
-    """Return options of run-guest.py for a GPU with this property, and its functions."""
-    options = ["--device", f"{SHARED_GPU},{word}"]
+def several(word, mode=""):
+    """Return options of run-guest.py for a GPU with this property, and its functions; mode: a property, too."""
+    options = ["--device", f"{SHARED_GPU},{word}{mode}"]
     for number in range(1, int(word.removeprefix(SEVERAL))):
         options += ["--qemu-option", f"-device pumice-vgpu,parent-gpu=gpu0,number={number}"]
     return options
@@ -269,12 +276,13 @@ def run_guest(tally, images, run):
                "--timeout", str(GUEST_TIMEOUT * run.factor),
                "--image", str(images / f"{run.kernel}.cpio"),
                "--image", str(images / "programs.cpio"), "--show"]
-    if run.strict is not None:
-        command += ["--device", "pumice,cores=4,threads=2,late=poison,mode=strict"]
+    mode = "" if run.strict is None else ",mode=strict"
+    if mode and SEVERAL not in run.extra:
+        command += ["--device", f"pumice,cores=4,threads=2,late=poison{mode}"]
     if run.preset:
         command += ["--device", f"pumice,preset={run.preset},threads=2,late=poison"]
     for word in run.extra.split():
-        command += several(word) if word.startswith(SEVERAL) else ["--append", word]
+        command += several(word, mode) if word.startswith(SEVERAL) else ["--append", word]
     print(f"booting a guest: {run.title}", flush=True)
     status = subprocess.run(command, check=False).returncode
     share = OUT / "guest" / run.name

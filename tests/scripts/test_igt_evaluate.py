@@ -82,16 +82,33 @@ class Strict(unittest.TestCase):
         for lines, bad in (("", 1), ('{"finding":"unmapped"}\n', 0), ('{"finding":"clash"}\n', 1)):
             with self.subTest(lines=lines), tempfile.TemporaryDirectory() as folder, \
                     mock.patch("igt.OUT", pathlib.Path(folder)), mock.patch("builtins.print"), \
-                    mock.patch("findings.expected", lambda _: {"pumice_hang": {"unmapped"}, "core": {"-"}}):
+                    mock.patch("findings.expected", lambda _: {"pumice_hang": {"unmapped"}, "core_auth": {"-"}}):
                 path = run.share("own") / "results"
                 path.mkdir(parents=True)
                 (path / "pumice_hang.findings").write_text(lines)
                 (path / "pumice_gem.findings").write_text("")
                 tally = results.Tally("findings")
-                igt.evaluate_findings(tally, run, "own", ["pumice_gem", "pumice_hang", "core"])
+                igt.evaluate_findings(tally, run, "own", ["pumice_gem", "pumice_hang", "core_auth"])
                 self.assertEqual((len(tally.passed), len(tally.failed)), (2 - bad, bad))
                 igt.evaluate_findings(tally, run, "own", ["pumice_left"])
                 self.assertEqual(len(tally.failed), bad + 1)
+
+    def test_findings_of_selected_subtests_are_some_of_the_list(self):
+        run = igt.Run("fast", True)
+        with tempfile.TemporaryDirectory() as folder, mock.patch("igt.OUT", pathlib.Path(folder)), \
+                mock.patch("builtins.print"), mock.patch.dict("os.environ", TESTS="pumice_hang@a"), \
+                mock.patch("findings.expected", lambda _: {"pumice_hang": {"unmapped"}}):
+            path = run.share("own") / "results"
+            path.mkdir(parents=True)
+            (path / "pumice_hang.findings").write_text("")
+            tally = results.Tally("findings")
+            igt.evaluate_findings(tally, run, "own", ["pumice_hang"])
+            self.assertEqual((len(tally.passed), len(tally.failed)), (1, 0))
+
+    def test_a_program_that_does_not_exist_is_an_error(self):
+        with mock.patch("findings.expected", lambda _: {"pumice_gum": {"unmapped"}}), \
+                self.assertRaisesRegex(SystemExit, "pumice_gum"):
+            igt.evaluate_findings(None, igt.Run("fast", True), "own", [])
 
     def test_results_of_all_runs_count(self):
         """As run_guest() reads them, of a guest that does not run."""
