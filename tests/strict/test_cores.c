@@ -153,6 +153,8 @@ static void larger_scopes_are_of_all_cores(void **state)
 	}
 	/* Of a stream, all of them have each scope. */
 	stores(B, VA, 4);
+	drop(PUMICE_MEM_SCOPE_GROUP, MMU_ALL_USCS, CTX, 0, ALL);
+	assert_true(reads(A, VA, 4));
 	drop(PUMICE_MEM_SCOPE_CORE, MMU_ALL_USCS, CTX, 0, ALL);
 	assert_false(reads(A, VA, 4));
 }
