@@ -328,6 +328,38 @@ static void bytes_that_copies_have_written_are_not_stale(void **state)
 	fx_destroy(fx);
 }
 
+/* Run a program that stores the numbers of instances, or their offsets. */
+static void execute(struct fixture *fx, bool offsets)
+{
+	const struct pumice_usc_insn last =
+		INSN(GLOBAL_STORE32, .sig0 = 0, .mask = ALWAYS, .src2 = SH(0),
+		     .src0 = R(1), .src1 = offsets ? R(1) : R(0), .disp = 1024);
+
+	store_and_execute(fx, &last);
+}
+
+static void reset(struct fixture *fx)
+{
+	pumice_gpu_reset(fx->gpu);
+	fx_setup_mmu(fx);
+	fx_boot_proxy(fx);
+	fx_fw_write64(fx, PUMICE_MMU_CTX(JOB_CTX), testmem_ctx_reg(fx->tm, JOB_CTX));
+}
+
+static void reset_drops_what_caches_hold(void **state)
+{
+	struct fixture *fx = create_old();
+
+	(void)state;
+	execute(fx, false);
+	reset(fx);
+	execute(fx, true);
+	fx_fw_write(fx, PUMICE_SLC_OP, CLEAN_JOB);
+	assert_int_equal(data[256 + 7], 4 * 7);
+	assert_int_equal(strict_count(&fx->gpu->strict), 0);
+	fx_destroy(fx);
+}
+
 /* The second job runs a program that the CPU has changed, as caches hold it. */
 static void programs_that_caches_hold_are_executed(void **state)
 {
@@ -336,13 +368,8 @@ static void programs_that_caches_hold_are_executed(void **state)
 	u32 n;
 
 	(void)state;
-	for (n = 0; n < 2; n++) {
-		const struct pumice_usc_insn last =
-			INSN(GLOBAL_STORE32, .sig0 = 0, .mask = ALWAYS, .src2 = SH(0),
-			     .src0 = R(1), .src1 = n ? R(1) : R(0), .disp = 1024);
-
-		store_and_execute(fx, &last);
-	}
+	execute(fx, false);
+	execute(fx, true);
 	fx_fw_write(fx, PUMICE_SLC_OP, CLEAN_JOB);
 	for (n = 0; n < stores.group; n++)
 		assert_int_equal(data[256 + n], job_number(n));
@@ -748,11 +775,7 @@ static void reset_drops_the_bytes(void **state)
 
 	(void)state;
 	store(fx);
-	pumice_gpu_reset(fx->gpu);
-	fx_setup_mmu(fx);
-	fx_boot_proxy(fx);
-	/* A change of tables would write them to memory. */
-	fx_fw_write64(fx, PUMICE_MMU_CTX(JOB_CTX), testmem_ctx_reg(fx->tm, JOB_CTX));
+	reset(fx);
 	transfer(fx);
 	fx_fw_read(fx, PUMICE_TDM_STATUS);
 	assert_unflushed(fx, NULL);
@@ -867,6 +890,7 @@ int main(void)
 		cmocka_unit_test(job_runs_in_the_context_of_its_start),
 		cmocka_unit_test(start_that_is_refused_begins_no_job),
 		cmocka_unit_test(reset_drops_the_bytes),
+		cmocka_unit_test(reset_drops_what_caches_hold),
 		cmocka_unit_test(compute_job_that_is_switched_out_has_not_ended),
 		cmocka_unit_test(counts_that_a_resumed_job_has_stored_are_read),
 	};
