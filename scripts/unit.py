@@ -119,7 +119,8 @@ def meson_tests(tally, name, *selection, preset=None, refused=None, strict=None)
         # Random programs for the USC: their results are compared with more of them in build/native.
         environment.setdefault("PUMICE_TEST_PROGRAMS", "200")
     else:
-        factor = "2"
+        # Mode strict examines each access.
+        factor = "2" if strict is None else "6"
     results.unlink(missing_ok=True)
     with open(OUT / "logs" / f"test-{title}.log", "wb") as log:
         subprocess.run(["meson", "test", "-C", str(folder), "--no-rebuild",
