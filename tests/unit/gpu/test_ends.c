@@ -346,7 +346,7 @@ static void reset(struct fixture *fx)
 	fx_fw_write64(fx, PUMICE_MMU_CTX(JOB_CTX), testmem_ctx_reg(fx->tm, JOB_CTX));
 }
 
-static void reset_drops_what_caches_hold(void **state)
+static void reset_drops_lines_of_caches(void **state)
 {
 	struct fixture *fx = create_old();
 
@@ -890,7 +890,7 @@ int main(void)
 		cmocka_unit_test(job_runs_in_the_context_of_its_start),
 		cmocka_unit_test(start_that_is_refused_begins_no_job),
 		cmocka_unit_test(reset_drops_the_bytes),
-		cmocka_unit_test(reset_drops_what_caches_hold),
+		cmocka_unit_test(reset_drops_lines_of_caches),
 		cmocka_unit_test(compute_job_that_is_switched_out_has_not_ended),
 		cmocka_unit_test(counts_that_a_resumed_job_has_stored_are_read),
 	};
