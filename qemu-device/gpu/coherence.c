@@ -282,11 +282,6 @@ void coherence_job_begins(struct pumice_gpu *gpu, u32 number)
 	lines_job_begin(gpu->strict.lines, job->ctx);
 }
 
-void coherence_race_begins(struct pumice_gpu *gpu, enum pumice_wave_master master, u64 tag)
-{
-	race_job_begin(gpu->strict.race, master, tag, gpu->find_ready);
-}
-
 /* Return whether another data master runs a job of the context. Device lock held. */
 static bool others_run(const struct pumice_gpu *gpu, u32 number)
 {

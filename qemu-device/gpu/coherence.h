@@ -45,10 +45,6 @@ void coherence_operate(struct pumice_gpu *gpu, const struct mmu_cache_op *op);
  * which ignores START. number: enum gpu_master_number, or COHERENCE_CDM. Device lock held.
  */
 void coherence_job_begins(struct pumice_gpu *gpu, u32 number);
-/*
- * The same for races, of a data master with waves: it was ready since the clock in FIND_FW_READY.
- */
-void coherence_race_begins(struct pumice_gpu *gpu, enum pumice_wave_master master, u64 tag);
 /* The job of a data master has ended. Device lock held. */
 void coherence_job_ends(struct pumice_gpu *gpu, u32 number);
 /* The compute job was switched out. Device lock held. */

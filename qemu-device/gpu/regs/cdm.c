@@ -65,7 +65,7 @@ static void start(struct pumice_gpu *gpu, bool resume)
 	gpu_job_starts(gpu, PUMICE_INJECT_WHERE_CDM, PUMICE_IC_PENDING__CDM_DONE__MASK);
 	coherence_job_begins(gpu, COHERENCE_CDM);
 	if (!cdm_status(gpu->cdm)->busy)
-		coherence_race_begins(gpu, PUMICE_WAVE_MASTER_CDM, job->tag);
+		race_job_begin(gpu->strict.race, PUMICE_WAVE_MASTER_CDM, job->tag, gpu->find_ready);
 	gpu->find_ready = 0;
 	started = resume ? cdm_resume(gpu->cdm, job) : cdm_start(gpu->cdm, job);
 

@@ -92,7 +92,8 @@ static void job_starts(struct gpu_master *m)
 	gpu_job_starts(m->gpu, where[m->number], done[m->number]);
 	coherence_job_begins(m->gpu, m->number);
 	if (m->number != GPU_TDM && !master_status(m)->busy)
-		coherence_race_begins(m->gpu, master_waves(m->number), m->job.tag);
+		race_job_begin(m->gpu->strict.race, master_waves(m->number), m->job.tag,
+			       m->gpu->find_ready);
 	/* Of this job, also if it has no waves or is refused. */
 	m->gpu->find_ready = 0;
 }

@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "minmax.h"
+#include "lines.h"
 
-#define LINE_BYTES	64u
 #define WAYS		4u	/* lines with the same hash */
 #define SETS		(CORES_LINES / WAYS)
 
@@ -156,7 +155,7 @@ static struct held *held_in(struct cores *cores, struct line *line, u32 cache)
 
 static struct line *set_of(struct cores *cores, unsigned int ctx, u64 va)
 {
-	const u64 line = va / LINE_BYTES;
+	const u64 line = va / LINES_BYTES;
 
 	return cores->line[(line ^ line / SETS ^ ctx * 37) % SETS];
 }
@@ -196,10 +195,7 @@ static struct line *get(struct cores *cores, unsigned int ctx, u64 va)
 /* Return the mask of the bytes of an access in the line at va. */
 static u64 bytes_of(const struct cores_access *a, u64 va)
 {
-	const u64 first = max_u64(a->va, va) - va;
-	const u64 end = min_u64(a->va + a->bytes, va + LINE_BYTES) - va;
-
-	return UINT64_MAX >> (LINE_BYTES - (end - first)) << first;
+	return lines_mask(va, a->va, a->va + a->bytes);
 }
 
 /* ------------------------------------------------------------------- accesses */
@@ -223,7 +219,7 @@ bool cores_read(struct cores *cores, const struct cores_access *read, u64 *at)
 	if (!cores || read->usc >= cores->uscs)
 		return false;
 	pthread_mutex_lock(&cores->lock);
-	for (va = read->va & ~(u64)(LINE_BYTES - 1); va < end; va += LINE_BYTES) {
+	for (va = read->va & ~(u64)(LINES_BYTES - 1); va < end; va += LINES_BYTES) {
 		struct line *line = get(cores, read->ctx, va);
 
 		if (!line)
@@ -284,7 +280,7 @@ void cores_write(struct cores *cores, const struct cores_access *write)
 	if (!cores || (write->usc != CORES_NO_USC && write->usc >= cores->uscs))
 		return;
 	pthread_mutex_lock(&cores->lock);
-	for (va = write->va & ~(u64)(LINE_BYTES - 1); va < end; va += LINE_BYTES) {
+	for (va = write->va & ~(u64)(LINES_BYTES - 1); va < end; va += LINES_BYTES) {
 		line = find(cores, write->ctx, va);
 		if (line)
 			write_line(cores, line, write);
@@ -317,7 +313,7 @@ static void drop_line(struct cores *cores, struct line *line, const struct mmu_c
 	u32 cache;
 
 	if ((op->ctx != MMU_ALL_CONTEXTS && op->ctx != line->ctx) ||
-	    line->va > op->last || line->va + LINE_BYTES - 1 < op->first)
+	    line->va > op->last || line->va + LINES_BYTES - 1 < op->first)
 		return;
 	for (cache = next_of(&line->holders, 0); cache < CACHES;
 	     cache = next_of(&line->holders, cache + 1))
@@ -328,9 +324,9 @@ static void drop_line(struct cores *cores, struct line *line, const struct mmu_c
 /* The same, of each line in a range. */
 static void drop_range(struct cores *cores, const struct mmu_cache_op *op)
 {
-	const u64 first = op->first & ~(u64)(LINE_BYTES - 1);
+	const u64 first = op->first & ~(u64)(LINES_BYTES - 1);
 	/* Counted, since the last line may be that of the last addresses of 64 bits. */
-	const u64 count = (op->last - first) / LINE_BYTES + 1;
+	const u64 count = (op->last - first) / LINES_BYTES + 1;
 	struct line *line;
 	u32 n;
 
@@ -340,7 +336,7 @@ static void drop_range(struct cores *cores, const struct mmu_cache_op *op)
 		return;
 	}
 	for (n = 0; n < count; n++) {
-		line = find(cores, op->ctx, first + n * LINE_BYTES);
+		line = find(cores, op->ctx, first + n * LINES_BYTES);
 		if (line)
 			drop_line(cores, line, op);
 	}

@@ -333,12 +333,10 @@ static struct line *get(struct lines *lines, unsigned int ctx, u64 va)
 /* Return the bytes of a line, as bits, from *va to end, and advance *va to the next line. */
 static u64 take_bytes(u64 *va, u64 end)
 {
-	const u64 at = *va % LINES_BYTES, rest = end - *va;
-	const u64 bytes = rest < LINES_BYTES - at ? rest : LINES_BYTES - at;
-	const u64 mask = bytes == LINES_BYTES ? ~0ull : (1ull << bytes) - 1;
+	const u64 line = *va & ~(u64)(LINES_BYTES - 1), mask = lines_mask(line, *va, end);
 
-	*va += bytes;
-	return mask << at;
+	*va = min_u64(line + LINES_BYTES, end);
+	return mask;
 }
 
 /* Copy 8 bytes of memory, which may be written at the same time. */

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "../mmu/mmu.h"
+#include "minmax.h"
 #include "pumice_regs.h"
 
 #define LINES_BYTES	64u	/* of a line, so that the masks have a bit for each byte */
@@ -42,6 +43,14 @@ struct lines_counts {
 	u64 visited;	/* lines, by operations, ends of jobs and copies of grains */
 	u64 copied;	/* words of memory of 8 bytes */
 };
+
+/* Return the bytes of the line at va from first up to end, of which there is one, as bits. */
+static inline u64 lines_mask(u64 va, u64 first, u64 end)
+{
+	const u64 from = max_u64(first, va) - va, to = min_u64(end - va, LINES_BYTES);
+
+	return UINT64_MAX >> (LINES_BYTES - (to - from)) << from;
+}
 
 struct lines;
 

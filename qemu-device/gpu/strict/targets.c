@@ -6,9 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "minmax.h"
-
-#define LINE_BYTES	64u
 #define WAYS		4u	/* lines with the same hash */
 #define SETS		(TARGETS_LINES / WAYS)
 
@@ -99,7 +96,7 @@ void targets_flush(struct targets *targets, unsigned int ctx)
 
 static struct line *set_of(struct line (*lines)[WAYS], unsigned int ctx, u64 va)
 {
-	const u64 line = va / LINE_BYTES;
+	const u64 line = va / LINES_BYTES;
 
 	return lines[(line ^ line / SETS ^ ctx * 37) % SETS];
 }
@@ -107,10 +104,7 @@ static struct line *set_of(struct line (*lines)[WAYS], unsigned int ctx, u64 va)
 /* Return the mask of the bytes of an access in the line at va. */
 static u64 bytes_of(const struct targets_access *a, u64 va)
 {
-	const u64 first = max_u64(a->va, va) - va;
-	const u64 end = min_u64(a->va + a->bytes, va + LINE_BYTES) - va;
-
-	return UINT64_MAX >> (LINE_BYTES - (end - first)) << first;
+	return lines_mask(va, a->va, a->va + a->bytes);
 }
 
 /* Return the data master that runs a job, or TARGETS_MASTERS. */
@@ -181,8 +175,8 @@ static bool compare(struct targets *targets, const struct targets_access *a,
 	u64 va;
 
 	pthread_mutex_lock(&targets->lock);
-	for (va = a->va & ~(u64)(LINE_BYTES - 1); va < end && targets->job[a->master].number;
-	     va += LINE_BYTES) {
+	for (va = a->va & ~(u64)(LINES_BYTES - 1); va < end && targets->job[a->master].number;
+	     va += LINES_BYTES) {
 		if (!found)
 			found = find(targets, others, a, va, other);
 		if (own)
