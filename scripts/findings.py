@@ -9,6 +9,8 @@ import json
 
 import selection
 
+GPU = "pumice,cores=4,threads=2,late=poison,mode=strict"
+FACTOR = 3      # for times of tests in guests
 # Functions of a shell in a guest, for tests with a GPU in mode strict. end NAME, after a test: moves the
 # findings to $findings/NAME.findings. begin NAME, before it: selects the mode, which a test may have changed.
 # Tests mount and unmount the usual folder of debugfs.
@@ -52,13 +54,11 @@ def has_verdict(kinds):
     return kinds != {"-"}
 
 
-def optional(kinds):
-    """Return kinds of which each may occur."""
-    return {kind if kind == "-" else f"?{kind.lstrip('?')}" for kind in kinds}
-
-
-def add(tally, test, path, kinds):
-    """Count the findings of a test, which the guest has left in a file."""
+def add(tally, test, path, kinds, some=False):
+    """Count the findings of a test, which the guest has left in a file; some: only a part of its cases has run."""
+    # Each kind may be that of another case.
+    if some:
+        kinds = {f"?{kind.lstrip('?')}" for kind in kinds}
     lines = path.read_text(errors="replace").splitlines() if path.exists() else []
     try:
         found = {json.loads(line).get("finding", "lost") for line in lines}

@@ -56,7 +56,6 @@ FINDINGS = TOP / "tests/guest/findings"
 GUEST_TIMEOUT = 900     # seconds of one guest
 PROGRAM_TIMEOUT = 240   # seconds of one program
 DEBUG_FACTOR = 6        # factor for both on the debug kernel
-STRICT_FACTOR = 3       # the same in mode strict
 PAIRS_FACTOR = 48       # factor with all pairs of calls
 # Run time of programs with a configurable duration, in seconds.
 SHORT = {"PUMICE_RACE_SECONDS": 5, "PUMICE_FUZZ_SECONDS": 30}
@@ -196,7 +195,7 @@ def in_mode_strict(guests, quick):
         run.name = run.name.replace("tests-", "tests-strict-")
         run.title = f"mode strict, {run.title}"
         run.strict = listed
-        run.factor = STRICT_FACTOR
+        run.factor = findings.FACTOR
         if (run.kernel, run.extra) == ("stock", ""):
             if set(QUICK_STRICT) - set(run.tests):
                 sys.exit(f"error: not all of {' '.join(QUICK_STRICT)} have a verdict in mode strict")
@@ -276,11 +275,11 @@ def run_guest(tally, images, run):
                "--timeout", str(GUEST_TIMEOUT * run.factor),
                "--image", str(images / f"{run.kernel}.cpio"),
                "--image", str(images / "programs.cpio"), "--show"]
-    mode = "" if run.strict is None else ",mode=strict"
-    if mode and SEVERAL not in run.extra:
-        command += ["--device", f"pumice,cores=4,threads=2,late=poison{mode}"]
+    if run.strict is not None and SEVERAL not in run.extra:
+        command += ["--device", findings.GPU]
     if run.preset:
         command += ["--device", f"pumice,preset={run.preset},threads=2,late=poison"]
+    mode = "" if run.strict is None else ",mode=strict"
     for word in run.extra.split():
         command += several(word, mode) if word.startswith(SEVERAL) else ["--append", word]
     print(f"booting a guest: {run.title}", flush=True)
@@ -292,11 +291,8 @@ def run_guest(tally, images, run):
                          int(code) if code else NOT_ENDED, f"see {share}/{test}.tap",
                          run.may_fail.get(test))
         if run.strict is not None:
-            kinds = run.strict.get(test, set())
-            # Of a part of the cases each kind may be that of another one.
-            if run.cases.get(test):
-                kinds = findings.optional(kinds)
-            findings.add(tally, test, share / f"{test}.findings", kinds)
+            findings.add(tally, test, share / f"{test}.findings", run.strict.get(test, set()),
+                         some=bool(run.cases.get(test)))
     if "t_trace" in run.tests:
         check_trace(tally, run, share / "t_trace.trace.json")
     tally.add(f"the driver unloads after the tests ({run.title})",

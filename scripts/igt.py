@@ -57,10 +57,7 @@ OWN_TIME = ("timed", "faults")
 # There the GPU runs on the same clock, and raises faults on request. Not with late=poison: most of
 # the programs are long loops, and an instruction at a time they take about twenty times as long.
 DEVICE = {"faults": "pumice,cores=4,threads=0,fault-injection=on"}
-# In mode strict the processor executes several times as many instructions for a job.
 STRICT_DEVICE = {"faults": f"{DEVICE['faults']},mode=strict"}
-STRICT_DEFAULT = "pumice,cores=4,threads=2,late=poison,mode=strict"
-STRICT_FACTOR = 3
 
 # The job in the guest. The device must be there before IGT looks for it.
 JOB = """\
@@ -267,7 +264,7 @@ class Run:
         self.kernel = kernel
         self.strict = strict    # in mode strict
         self.title = f"{kernel}{'-strict' if strict else ''}"
-        self.factor = DEBUG_FACTOR if kernel == "debug" else STRICT_FACTOR if strict else 1
+        self.factor = DEBUG_FACTOR if kernel == "debug" else findings.FACTOR if strict else 1
 
     def share(self, part):
         """Return the folder that a guest has left."""
@@ -275,7 +272,7 @@ class Run:
 
     def device(self, part):
         """Return the GPU of a guest, or None for the usual one."""
-        return STRICT_DEVICE.get(part, STRICT_DEFAULT) if self.strict else DEVICE.get(part)
+        return STRICT_DEVICE.get(part, findings.GPU) if self.strict else DEVICE.get(part)
 
     def lists(self, tests):
         """Return {name: tests} for each run of igt_runner: in mode strict of each program."""
@@ -323,12 +320,9 @@ def evaluate_findings(tally, run, part, names):
     if unknown:
         sys.exit(f"error: tests/igt/findings names what programs.txt does not: {' '.join(sorted(unknown))}")
     for name in names:
-        kinds = listed.get(name, set())
-        # Of a part of the subtests each kind may be that of another one.
-        if selection.words():
-            kinds = findings.optional(kinds)
-        if findings.has_verdict(kinds):
-            findings.add(tally, name, run.share(part) / f"results/{name}.findings", kinds)
+        if findings.has_verdict(listed.get(name)):
+            findings.add(tally, name, run.share(part) / f"results/{name}.findings",
+                         listed.get(name, set()), some=bool(selection.words()))
 
 
 def evaluate_stress(tally, run):
