@@ -5,4 +5,10 @@
 
 #define HOST_LINE 64u	/* bytes of a line */
 
+/*
+ * Bytes between fields that several threads write and others that they read: processors fetch
+ * lines in pairs.
+ */
+#define HOST_APART (2 * HOST_LINE)
+
 #endif

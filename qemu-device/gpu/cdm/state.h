@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "../host_line.h"
 #include "cdm.h"
 #include "command.h"
 
@@ -42,6 +43,8 @@ struct cdm_source {
 	u32 left;	/* groups to fill */
 	u64 linear;	/* number of the next one */
 	u32 next[3];	/* its id, base not included */
+
+	u8 apart[HOST_APART];	/* from the next core's */
 };
 
 struct cdm {
@@ -67,14 +70,18 @@ struct cdm {
 					 * dispatched as a launch */
 	u64 groups;		/* work-groups of the launch */
 	u64 linear;		/* number of the next one, unless open */
-	_Atomic u64 taken;	/* the same while open: of the next one for any source. No lock */
-	_Atomic u32 starved;	/* bit n: source n has no number left. No lock */
 	unsigned int next_core;	/* of the round robin */
 	u64 done_before;	/* pds_done() less the groups of the job that have ended */
 	struct mmu_tlb tlb;
 
 	/* Performance counters. */
 	u64 commands;
+
+	/* Without a lock. All sources write these, and read fields of the launch for each group. */
+	u8 apart_before[HOST_APART];
+	_Atomic u64 taken;	/* linear while open: the next one for any source */
+	_Atomic u32 starved;	/* bit n: source n has no number left */
+	u8 apart_after[HOST_APART];
 };
 
 /*

@@ -60,11 +60,6 @@ u16 pds_code_add(struct pds_code_table *table, struct usc_program *program)
 	return index;
 }
 
-struct usc_program *pds_code_program(const struct pds_code_table *table, u16 code)
-{
-	return table->code[code].program;
-}
-
 /* The last reference was dropped. */
 static void release(struct pds_code_table *table, u16 index)
 {

@@ -49,7 +49,6 @@ void pds_code_reset(struct pds_code_table *table);
  * pds_code_init().
  */
 u16 pds_code_add(struct pds_code_table *table, struct usc_program *program);
-struct usc_program *pds_code_program(const struct pds_code_table *table, u16 code);
 /* The launch ends, which has started this number of groups. */
 void pds_code_end_launch(struct pds_code_table *table, u16 code, u64 groups);
 /*

@@ -105,7 +105,7 @@ static void describe(struct pds *pds, const struct pds_place *place, const u32 i
 	group->local_byte = claim->local_row * PDS_LOCAL_ROW_BYTES;
 	group->local_bytes = (u32)cur->launch.state.local_bytes;
 	group->code_addr = cur->program.insn[cur->program.task].addr;
-	group->program = pds_code_program(&pds->codes, cur->code);
+	group->program = cur->usc_program;
 	group->gfx = NULL;
 	for (i = 0; i < need->tasks; i++) {
 		*pds_task_of(pds, place, i) = (struct usc_task){

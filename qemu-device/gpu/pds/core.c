@@ -124,7 +124,7 @@ void pds_core_reset(struct pds_core *core, const struct pds_control *control)
 	pds_rows_reset(core);
 	core->output_bytes = 0;
 	core->output_waits = core->output_occupancy = 0;
-	core->tasks = core->held = core->waves = core->waiting = 0;
+	core->tasks = core->held = core->waves = core->waiting = core->counted = 0;
 	core->started = 0;
 	memset(core->waited, 0, sizeof(core->waited));
 	memset(core->ended, 0, sizeof(core->ended));
@@ -380,6 +380,20 @@ void pds_core_drop(struct pds_core *core, const struct pds_place *place)
 
 /* ------------------------------------------------------------ end */
 
+void pds_core_count_tasks(struct pds_core *core)
+{
+	struct pds *pds = core->pds;
+	const u32 more = core->tasks - core->counted;	/* modulo 2^32: fewer too */
+	const u32 total = atomic_fetch_add_explicit(&pds->tasks, more, memory_order_relaxed) + more;
+	u32 peak = atomic_load_explicit(&pds->peak_tasks, memory_order_relaxed);
+
+	core->counted = core->tasks;
+	while (total > peak &&
+	       !atomic_compare_exchange_weak_explicit(&pds->peak_tasks, &peak, total,
+						      memory_order_relaxed, memory_order_relaxed))
+		;
+}
+
 void pds_core_tick(struct pds_core *core, u64 now)
 {
 	if (now <= core->time)
@@ -407,7 +421,6 @@ static void release(struct pds_core *core, struct unit *unit, unsigned int group
 	pds_unit_release(&unit->accounts, group);
 	core->held -= tasks;
 	core->tasks -= tasks;
-	atomic_fetch_sub_explicit(&core->pds->tasks, tasks, memory_order_relaxed);
 }
 
 /* Release the resources of ended groups of a USC, as far as the order allows. */
@@ -453,7 +466,6 @@ void pds_core_end_task(struct pds_core *core, const struct pds_place *place, u32
 	pds_core_tick(core, now);
 	core->waves -= pds_task_waves(&unit->accounts.claim[place->group].need, task);
 	core->tasks--;
-	atomic_fetch_sub_explicit(&core->pds->tasks, 1, memory_order_relaxed);
 	pds_unit_release_task(&unit->accounts, place->group, task);
 	pds_core_ended(core, place->usc, now);
 }

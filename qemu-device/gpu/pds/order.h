@@ -24,6 +24,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "../host_line.h"
 #include "gfx.h"
 
 #define PDS_ORDER_EPOCHS (PDS_MAX_PENDING + 1)	/* that are counted at a time */
@@ -40,7 +41,9 @@ struct pds_order {
 	 * entered it are added when it ends; until then the value is 0 minus those that have ended
 	 * already, and no end brings it to 0.
 	 */
+	u8 apart_before[HOST_APART];	/* threads of all cores write the following numbers */
 	_Atomic u64 open[PDS_ORDER_EPOCHS];
+	u8 apart_after[HOST_APART];
 	u64 before;	/* groups that were started before the present epoch */
 };
 

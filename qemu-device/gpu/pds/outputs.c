@@ -176,7 +176,7 @@ static void start_waiting(struct pds_core *core, u32 words, unsigned int ctx, un
 	core->output_waits++;
 	core->outputs_since[tile] = pds->config.now(pds->config.opaque);
 	trace_event(pds->config.trace, PUMICE_TRACE_KIND_STALL, TRACE_PDM, ctx, core->first,
-		    atomic_load_explicit(&pds->tasks, memory_order_relaxed), 0);
+		    pds_core_all_tasks(core), 0);
 }
 
 enum pds_result pds_outputs_claim(struct pds *pds, unsigned int number, u32 words, unsigned int ctx,

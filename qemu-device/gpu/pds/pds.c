@@ -208,6 +208,7 @@ enum pds_load_result pds_launch_begin(struct pds *pds, const struct pds_launch *
 		return result;
 	cur->loading = false;
 	cur->code = pds_code_add(&pds->codes, program);
+	cur->usc_program = program;
 	pds_number_instances(state, &cur->local);
 	cur->cost = launch_cost(cur);
 	cur->slow = cur->cost > FAST_COST;

@@ -18,19 +18,6 @@
  */
 #include "state.h"
 
-/* Count tasks in slots over all cores. */
-static void count_tasks(struct pds *pds, u32 tasks)
-{
-	const u32 total = atomic_fetch_add_explicit(&pds->tasks, tasks, memory_order_relaxed) +
-			  tasks;
-	u32 peak = atomic_load_explicit(&pds->peak_tasks, memory_order_relaxed);
-
-	while (total > peak &&
-	       !atomic_compare_exchange_weak_explicit(&pds->peak_tasks, &peak, total,
-						      memory_order_relaxed, memory_order_relaxed))
-		;
-}
-
 /* Describe the tasks of a group that has got slots to the USC. */
 static void describe(struct usc *usc, const struct unit *unit, unsigned int number)
 {
@@ -69,7 +56,6 @@ static bool run(struct pds_core *core, const struct pds_place *place)
 	core->tasks += need->tasks;
 	core->waiting -= need->tasks;
 	unit->since[place->group] = core->time;
-	count_tasks(core->pds, need->tasks);
 	describe(core->pds->config.usc[place->usc], unit, place->group);
 	if (need->dm != PDS_DM_CDM)
 		pds_task_trace_begin(core->pds, place);

@@ -90,6 +90,8 @@ struct unit {
 	u32 epoch[PUMICE_USC_TASKS];	/* see order.h */
 	bool sequences[PUMICE_USC_TASKS];	/* it has no instances */
 	const struct usc_gfx *gfx[PUMICE_USC_TASKS];	/* of a task of another data master */
+
+	u8 apart[HOST_APART];	/* from the next USC's, which may be of another core */
 };
 
 #define PDS_BATCH	8u	/* small groups that claim room in one step */
@@ -141,6 +143,7 @@ struct pds_core {
 	u32 output_bytes;		/* of pixel outputs of tiles */
 	u32 tasks, held, waves;		/* see struct pds_load */
 	u32 waiting;			/* tasks that wait for slots */
+	u32 counted;			/* tasks, as pds.tasks has them */
 
 	/* Performance counters. */
 	u64 started;
@@ -153,6 +156,8 @@ struct pds_core {
 	u64 output_occupancy;		/* output_bytes * ns up to output_time */
 	u64 output_time;
 	_Atomic u64 dma_bytes;
+
+	u8 apart[HOST_APART];		/* from the next core's */
 };
 
 /*
@@ -164,6 +169,7 @@ struct current {
 	bool loading;	/* the PDS program is loaded, the USC program is not */
 	struct usc_load *load;
 	u16 code;
+	struct usc_program *usc_program;	/* of code, whose line all ends of groups write */
 	bool slow;	/* groups are filled in pieces */
 	u32 batch;	/* groups that claim room in one step, at most */
 	unsigned int cost;
@@ -200,6 +206,9 @@ struct pds {
 					 * each by the only source that has groups */
 	struct mmu_tlb tlb;		/* of the launch */
 
+	/* Threads of all cores write these, and read fields of the launch for each group. */
+	u8 apart_before[HOST_APART];
+
 	/* Groups of the CDM over all cores; see pds_compute.started. */
 	_Atomic u64 done;		/* have ended, of those with instances */
 	_Atomic u64 sequenced;		/* the same, of those without */
@@ -207,6 +216,8 @@ struct pds {
 	/* Over all cores. */
 	_Atomic u32 tasks, peak_tasks;	/* see struct pds_load */
 	_Atomic u32 output_bytes, peak_output_bytes;	/* the same */
+
+	u8 apart_after[HOST_APART];
 };
 
 /* Return the number of a data master in the trace. */
@@ -229,8 +240,25 @@ static inline struct pds_core *pds_lock_core(const struct pds *pds, unsigned int
 	return core;
 }
 
+/* core.c: count the core's tasks in slots among those of all cores. */
+void pds_core_count_tasks(struct pds_core *core);
+
+/* Return the tasks in slots over all cores; the core's lock is held. */
+static inline u32 pds_core_all_tasks(const struct pds_core *core)
+{
+	return atomic_load_explicit(&core->pds->tasks, memory_order_relaxed) + core->tasks -
+	       core->counted;
+}
+
+/*
+ * The tasks that started and ended during a hold of the lock are counted at its end, once: other
+ * cores count theirs in the same host line. None ends in the hold that started it, so the maximum
+ * is that of each hold's end.
+ */
 static inline void pds_unlock_core(struct pds_core *core)
 {
+	if (core->counted != core->tasks)
+		pds_core_count_tasks(core);
 	pthread_mutex_unlock(&core->lock);
 }
 

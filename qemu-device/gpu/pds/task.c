@@ -106,7 +106,7 @@ void pds_core_start_waiting(struct pds_core *core, const struct pds_need *need, 
 	core->wanted_since[dm][need->waiter] = pds->config.now(pds->config.opaque);
 	core->vpm.waits += !pds_rows_suffice(core, need);
 	trace_event(pds->config.trace, PUMICE_TRACE_KIND_STALL, pds_trace_master(dm), ctx,
-		    core->first, atomic_load_explicit(&pds->tasks, memory_order_relaxed), 0);
+		    core->first, pds_core_all_tasks(core), 0);
 }
 
 enum pds_result pds_vpm_claim(struct pds *pds, unsigned int number, u32 rows, unsigned int ctx,
