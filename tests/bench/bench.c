@@ -14,10 +14,17 @@
 #include <string.h>
 #include <time.h>
 
+/*
+ * Rounds of which the best is used continue for as long, or up to as many times their number: other
+ * load on the host comes in phases, and all rounds of some milliseconds would be in one of them.
+ */
+#define MEASURED_S	1.0
+#define MORE_ROUNDS	32u
+
 static const char usage[] =
 	"usage: pumice-bench [-o FILE] [-r ROUNDS] [-t THREADS] [-n NAME]\n"
 	"  -o FILE     output file of the rows (default: standard output)\n"
-	"  -r ROUNDS   of which the best is used (default 9)\n"
+	"  -r ROUNDS   of which the best is used, at least (default 9)\n"
 	"  -t THREADS  host threads of the GPU (default 2)\n"
 	"  -n NAME     only rows with this in their name\n";
 
@@ -94,21 +101,24 @@ static void write_row(struct bench *bench, const struct bench_contest *c, double
 
 void bench_contest(struct bench *bench, const struct bench_contest *contest)
 {
-	unsigned int rounds = bench->rounds * (contest->median_of ? contest->median_of : 1);
-	unsigned int chosen = contest->median_of ? rounds / 2 : 0;
+	const unsigned int fewest = bench->rounds * (contest->median_of ? contest->median_of : 1);
+	const unsigned int most = fewest * (contest->median_of ? 1 : MORE_ROUNDS);
+	const double end = bench_now() + MEASURED_S;
+	unsigned int rounds = 0, chosen;
 	double *ours, *peer;
 
 	if (bench->only && !strstr(contest->name, bench->only))
 		return;
 	fprintf(stderr, "  … %s\n", contest->name);
-	ours = calloc(2 * rounds, sizeof(*ours));
+	ours = calloc(2 * most, sizeof(*ours));
 	if (!ours)
 		bench_fail("out of memory");
-	peer = ours + rounds;
-	for (unsigned int i = 0; i < rounds; i++) {
-		ours[i] = time_runs(contest, contest->ours, contest->our_data);
-		peer[i] = time_runs(contest, contest->peer, contest->peer_data);
+	peer = ours + most;
+	for (; rounds < fewest || (rounds < most && bench_now() < end); rounds++) {
+		ours[rounds] = time_runs(contest, contest->ours, contest->our_data);
+		peer[rounds] = time_runs(contest, contest->peer, contest->peer_data);
 	}
+	chosen = contest->median_of ? rounds / 2 : 0;
 	qsort(ours, rounds, sizeof(*ours), compare);
 	qsort(peer, rounds, sizeof(*peer), compare);
 	write_row(bench, contest, ours[chosen], peer[chosen]);
