@@ -10,6 +10,7 @@
 #define SIZE	512u	/* pixels of a frame's side */
 #define TEXELS	512u	/* of a texture's side */
 #define PIXELS	((double)SIZE * SIZE)
+#define TEXTURES	16u	/* at most: of the draws, each its own */
 
 struct vertex {
 	float position[4], uv[2];
@@ -56,19 +57,29 @@ struct frame {
 	struct gpu gpu;
 	struct vertex *vertex;	/* written by the experiment, first to last draw */
 	uint32_t vertices;	/* of a draw */
-	uint32_t layout;	/* of the texture */
+	uint32_t layout;	/* of the textures */
+	uint32_t textures;	/* draw n reads texture n modulo this */
 	bool blended;
+	struct pumice_image *image[TEXTURES];
 };
 
-static struct pumice_image *make_texture(struct frame *f)
+static void make_textures(struct frame *f)
 {
 	struct pumice_image_desc desc;
-	struct pumice_image *image;
+	uint32_t i;
 
 	pumice_image_desc_init(&desc, PUMICE_FORMAT_RGBA8_UNORM, TEXELS, TEXELS);
 	desc.layout = f->layout;
-	gpu_check(&f->gpu, pumice_image_create(f->gpu.vm, &desc, &image), "texture");
-	return image;
+	for (i = 0; i < f->textures; i++)
+		gpu_check(&f->gpu, pumice_image_create(f->gpu.vm, &desc, &f->image[i]), "texture");
+}
+
+static void destroy_textures(struct frame *f)
+{
+	uint32_t i;
+
+	for (i = 0; i < f->textures; i++)
+		pumice_image_destroy(f->image[i]);
 }
 
 static void open_frame(struct frame *f, uint32_t draws)
@@ -84,7 +95,6 @@ static void render(struct frame *f, uint32_t draws, struct traffic *t)
 	struct pumice_kernel *vertex = gpu_kernel(&f->gpu, vertex_text);
 	struct pumice_kernel *fragment = gpu_kernel(&f->gpu, f->blended ? blended_text :
 								      opaque_text);
-	struct pumice_image *image = make_texture(f);
 	struct pumice_texture texture;
 	struct pumice_sampler sampler;
 	struct pumice_canvas_desc desc;
@@ -96,7 +106,7 @@ static void render(struct frame *f, uint32_t draws, struct traffic *t)
 
 	pumice_canvas_desc_init(&desc, SIZE, SIZE);
 	gpu_check(&f->gpu, pumice_canvas_create(f->gpu.vm, &desc, &canvas), "canvas");
-	pumice_image_texture(image, &texture);
+	make_textures(f);
 	pumice_sampler_init(&sampler);
 	pumice_draw_state_init(&state, SIZE, SIZE);
 	state.vdm.varyings = 2;
@@ -117,6 +127,7 @@ static void render(struct frame *f, uint32_t draws, struct traffic *t)
 		const struct pumice_stage_desc vertex_stage = { vertex, attributes, 2 };
 		const struct pumice_stage_desc fragment_stage = { fragment, inputs, 2 };
 
+		pumice_image_texture(f->image[i % f->textures], &texture);
 		gpu_check(&f->gpu, pumice_stream_stages(stream, &state, &vertex_stage,
 							&fragment_stage), "state");
 		pumice_vdm_draw_defaults(&draw);
@@ -126,7 +137,7 @@ static void render(struct frame *f, uint32_t draws, struct traffic *t)
 	gpu_check(&f->gpu, pumice_canvas_end(canvas, NULL, PUMICE_FOREVER), "frame");
 	traffic_read(&f->gpu, t);
 	pumice_canvas_destroy(canvas);
-	pumice_image_destroy(image);
+	destroy_textures(f);
 	pumice_kernel_destroy(fragment);
 	pumice_kernel_destroy(vertex);
 	gpu_close(&f->gpu);
@@ -167,7 +178,7 @@ void traffic_texture(void)
 
 	for (degrees = 0; degrees <= 90; degrees += 15) {
 		for (layout = PUMICE_LAYOUT_LINEAR; layout <= PUMICE_LAYOUT_TWIDDLED; layout++) {
-			struct frame f = { .vertices = 6, .layout = layout };
+			struct frame f = { .vertices = 6, .layout = layout, .textures = 1 };
 			struct traffic t;
 			double misses;
 
@@ -185,7 +196,10 @@ void traffic_texture(void)
 /* Print the bytes of a frame with layers in memory, without those of streams and states. */
 static void print_layers(const char *line, uint32_t layers, bool blended, bool far_first)
 {
-	struct frame f = { .vertices = 6, .layout = PUMICE_LAYOUT_TWIDDLED, .blended = blended };
+	struct frame f = {
+		.vertices = 6, .layout = PUMICE_LAYOUT_TWIDDLED, .textures = layers,
+		.blended = blended,
+	};
 	struct traffic t;
 	uint32_t i;
 
@@ -206,10 +220,10 @@ static void print_layers(const char *line, uint32_t layers, bool blended, bool f
 }
 
 /*
- * Layers that cover the frame. For comparison the bytes of a renderer that has colour and depth in
- * memory, 4 bytes each, and caches neither: a layer in front of the ones before it reads and writes
- * depth and writes colour, a blended one reads depth and reads and writes colour. Texels are added
- * once.
+ * Layers that cover the frame, each with its texture. For comparison the bytes of a renderer that
+ * has colour and depth in memory, 4 bytes each, and caches neither: a layer in front of the ones
+ * before it reads and writes depth and writes colour, a blended one reads depth and reads and writes
+ * colour. Each layer reads a texel of 4 bytes.
  */
 void traffic_layers(void)
 {
@@ -219,7 +233,7 @@ void traffic_layers(void)
 		print_layers("nearest first", n, false, false);
 		print_layers("farthest first", n, false, true);
 		print_layers("blended", n, true, true);
-		traffic_print("layers", "computed", n, 4 + 12.0 * n);
+		traffic_print("layers", "computed", n, 16.0 * n);
 	}
 }
 
@@ -231,6 +245,7 @@ void traffic_triangles(void)
 	for (side = 1; side <= 128; side *= 2) {
 		struct frame f = {
 			.vertices = 6 * side * side, .layout = PUMICE_LAYOUT_TWIDDLED,
+			.textures = 1,
 		};
 		struct traffic t;
 

@@ -74,8 +74,11 @@ class Traffic(unittest.TestCase):
         order = plots["order"]
         self.assertLess(order["along columns"][512], 4.1)
         self.assertEqual((order["along rows"][1024], order["along columns"][1024]), (4, 128))
-        self.assertEqual({y for line in ("nearest first", "farthest first", "blended")
+        self.assertEqual({y for line in ("nearest first", "farthest first")
                           for y in plots["layers"][line].values()}, {8})
+        for layers, value in plots["layers"]["blended"].items():
+            self.assertEqual(value, 4 + 4 * layers)
+            self.assertEqual(plots["layers"]["computed"][layers], 16 * layers)
         self.assertEqual(round(plots["texels"]["farthest first"][16]), 1)
         self.assertEqual(round(plots["texels"]["blended"][16]), 16)
         texture = plots["texture"]
