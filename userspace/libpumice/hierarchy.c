@@ -1,11 +1,30 @@
 // SPDX-License-Identifier: MIT
-/* Counts of the memory hierarchy: columns of hw/hier.h as the fields of the public structures. */
+/* Modes, and counts of the memory hierarchy: columns of hw/hier.h as the fields of structures. */
 #include <errno.h>
 #include <stdio.h>
 
 #include "hier.h"
 #include "internal.h"
 #include "pumice_names.h"
+
+int pumice_device_set_mode(struct pumice_device *dev, const char *mode)
+{
+	int err = dev->ops->set_mode ? dev->ops->set_mode(dev, mode) : -EOPNOTSUPP;
+
+	switch (err) {
+	case 0:
+		return 0;
+	case -EBUSY:
+		return fail(dev, EBUSY, "mode: it does not change while a job runs");
+	case -EINVAL:
+		return fail(dev, EINVAL, "mode: %s is not fast, counted or strict", mode);
+	case -ENOMEM:
+		return fail(dev, ENOMEM, "mode: out of memory for %s", mode);
+	default:
+		return fail(dev, -err, "mode: only for a GPU in this process; that of the kernel "
+				       "driver is changed by its file mode in debugfs");
+	}
+}
 
 int pumice_hierarchy_client_get(struct pumice_device *dev, uint32_t client,
 				struct pumice_hierarchy_client *counts, size_t bytes)

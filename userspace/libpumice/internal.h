@@ -126,6 +126,11 @@ struct backend_ops {
 	int (*finding)(struct pumice_device *dev, u32 number, char *text, size_t bytes);
 	/* Get the name of the GPU's mode. NULL where the library cannot read it. */
 	const char *(*mode)(struct pumice_device *dev);
+	/*
+	 * Change it: its name. -EBUSY while a job runs, -EINVAL for another name, -ENOMEM; no error
+	 * text. NULL where the library cannot.
+	 */
+	int (*set_mode)(struct pumice_device *dev, const char *mode);
 	/* Return how often all findings were dropped; exists if finding does. */
 	u32 (*findings_clears)(struct pumice_device *dev);
 	/* Return the number of findings that had no room; exists if finding does. */

@@ -169,6 +169,59 @@ static void requests_of_a_job_are_counted_in_mode_counted_only(void **state)
 	pumice_device_close(fast);
 }
 
+static void the_mode_changes_while_the_device_is_open(void **state)
+{
+	struct pumice_device *dev = open_device(FAST);
+
+	(void)state;
+	run(dev);
+	assert_int_equal(stores(dev).requests, 0);
+	assert_int_equal(pumice_device_set_mode(dev, "counted"), 0);
+	run(dev);
+	assert_int_equal(stores(dev).requests, LANES);
+	assert_int_equal(pumice_device_set_mode(dev, "fast"), 0);
+	run(dev);
+	assert_int_equal(stores(dev).requests, LANES);
+	assert_int_equal(pumice_device_set_mode(dev, "exact"), -EINVAL);
+	assert_string_equal(pumice_device_error(dev), "mode: exact is not fast, counted or strict");
+	assert_int_equal(pumice_device_set_mode(dev, ""), -EINVAL);
+	assert_string_equal(inproc_mode(dev), "fast");
+	pumice_device_close(dev);
+}
+
+static void the_mode_does_not_change_while_a_job_runs(void **state)
+{
+	static const char loop[] = ".group 1\nagain:\nmov r0, [one], 1\njump again\nend\n";
+	struct pumice_device *dev = open_device(FAST);
+	struct pumice_context *context;
+	struct pumice_dispatch dispatch;
+	struct pumice_kernel *kernel;
+	struct pumice_stream *stream;
+	struct pumice_vm *vm;
+	u64 start;
+
+	(void)state;
+	assert_int_equal(pumice_vm_create(dev, &vm), 0);
+	assert_int_equal(pumice_context_create(vm, PUMICE_PRIORITY_NORMAL, &context), 0);
+	assert_int_equal(pumice_stream_create(vm, 65536, &stream), 0);
+	assert_int_equal(pumice_kernel_assemble(vm, "loop", loop, &kernel), 0);
+	pumice_dispatch_init(&dispatch, kernel);
+	assert_int_equal(pumice_stream_dispatch(stream, &dispatch), 0);
+	assert_int_equal(pumice_stream_end(stream, &start), 0);
+	assert_int_equal(pumice_context_run(context, start, 1000000, NULL), -ETIME);
+	assert_int_equal(pumice_device_set_mode(dev, "strict"), -EBUSY);
+	assert_string_equal(pumice_device_error(dev),
+			    "mode: it does not change while a job runs");
+	assert_string_equal(inproc_mode(dev), "fast");
+	pumice_context_destroy(context);
+	assert_int_equal(pumice_device_set_mode(dev, "strict"), 0);
+	assert_string_equal(inproc_mode(dev), "strict");
+	pumice_stream_destroy(stream);
+	pumice_kernel_destroy(kernel);
+	pumice_vm_destroy(vm);
+	pumice_device_close(dev);
+}
+
 static void rows_that_do_not_exist_are_refused(void **state)
 {
 	struct pumice_device *dev = open_device(FAST);
@@ -195,11 +248,18 @@ static void rows_that_do_not_exist_are_refused(void **state)
 static void the_kernel_driver_has_no_counts_for_programs(void **state)
 {
 	struct pumice_device *dev = open_device(FAST);
+	const struct backend_ops *own = dev->ops;
 	u64 value[PUMICE_HIER_VALUE_COUNT];
+	struct backend_ops ops = *own;
 
 	(void)state;
 	assert_int_equal(drm_hierarchy_row(dev, 0, value), -EOPNOTSUPP);
 	assert_non_null(strstr(pumice_device_error(dev), "file hierarchy of the driver in debugfs"));
+	ops.set_mode = NULL;
+	dev->ops = &ops;
+	assert_int_equal(pumice_device_set_mode(dev, "counted"), -EOPNOTSUPP);
+	assert_non_null(strstr(pumice_device_error(dev), "its file mode in debugfs"));
+	dev->ops = own;
 	pumice_device_close(dev);
 }
 
@@ -209,6 +269,8 @@ int main(void)
 		cmocka_unit_test(structures_have_the_columns_of_their_rows),
 		cmocka_unit_test(structures_are_filled_up_to_their_size),
 		cmocka_unit_test(requests_of_a_job_are_counted_in_mode_counted_only),
+		cmocka_unit_test(the_mode_changes_while_the_device_is_open),
+		cmocka_unit_test(the_mode_does_not_change_while_a_job_runs),
 		cmocka_unit_test(rows_that_do_not_exist_are_refused),
 		cmocka_unit_test(the_kernel_driver_has_no_counts_for_programs),
 	};

@@ -149,6 +149,7 @@ static const struct backend_ops inproc_ops = {
 	.hierarchy_row = inproc_hierarchy_row,
 	.finding = inproc_finding,
 	.mode = inproc_mode,
+	.set_mode = inproc_set_mode,
 	.findings_clears = inproc_findings_clears,
 	.findings_lost = inproc_findings_lost,
 	.trace_open = inproc_trace_open,

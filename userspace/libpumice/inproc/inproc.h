@@ -351,6 +351,7 @@ struct inproc_shared {
 #define INPROC_OMIT_START_SYSTEM	(1u << 4)	/* the same, of the SLC */
 #define INPROC_OMIT_END			(1u << 5)	/* the clean of caches at its end */
 #define INPROC_OMIT_ENTRY		(1u << 6)	/* of the entry of a freed table */
+#define INPROC_OMIT_PAGE_SIZE		(1u << 7)	/* of a heap, in new entries */
 
 struct inproc_device {
 	struct pumice_device base;
@@ -548,6 +549,7 @@ int inproc_perfmon_read(struct pumice_perfmon *perfmon, u32 flags, u64 *values);
 int inproc_hierarchy_row(struct pumice_device *dev, u32 row, u64 *value);
 int inproc_finding(struct pumice_device *dev, u32 number, char *text, size_t bytes);
 const char *inproc_mode(struct pumice_device *dev);
+int inproc_set_mode(struct pumice_device *dev, const char *mode);
 u32 inproc_findings_clears(struct pumice_device *dev);
 u64 inproc_findings_lost(struct pumice_device *dev);
 /* Look up the buffer of a monitor by its id, or NULL. */

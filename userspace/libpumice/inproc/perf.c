@@ -231,6 +231,11 @@ const char *inproc_mode(struct pumice_device *dev)
 	return pumice_gpu_mode(inproc_device(dev)->gpu);
 }
 
+int inproc_set_mode(struct pumice_device *dev, const char *mode)
+{
+	return pumice_gpu_set_mode(inproc_device(dev)->gpu, mode);
+}
+
 u32 inproc_findings_clears(struct pumice_device *dev)
 {
 	return pumice_gpu_findings_clears(inproc_device(dev)->gpu);

@@ -161,12 +161,25 @@ struct pumice_hierarchy_level {
 };
 
 /**
+ * pumice_device_set_mode - change the mode of the GPU, as mode= in the device string selects it.
+ * @mode: "fast", "counted" or "strict"
+ *
+ * Counts of the memory hierarchy begin at 0 in the latter two, and remain in mode fast. Mode strict
+ * begins without findings. Results of jobs are the same in all modes.
+ *
+ * Return: 0; or, with the former mode, -EBUSY while a job of any virtual GPU runs; -EINVAL for
+ * another name; -ENOMEM; -EOPNOTSUPP for a GPU of the kernel driver, whose file mode in debugfs
+ * changes it, or of another process.
+ */
+int pumice_device_set_mode(struct pumice_device *dev, const char *mode);
+
+/**
  * pumice_hierarchy_client_get - get the counts of a client of the memory hierarchy.
  * @client: from 0 until -ENOENT, mem_client of the hardware reference
  * @counts: out
  * @bytes: sizeof(*counts)
  *
- * Counts begin when the device is opened in mode counted; in mode fast they are 0. They are exact
+ * Counts begin with mode counted or strict; in mode fast they are the last ones. They are exact
  * when no job runs. Return: 0; -ENOENT past the last; -EOPNOTSUPP for a GPU of the kernel driver,
  * whose file in debugfs has them.
  */
