@@ -222,8 +222,8 @@ static void print_layers(const char *line, uint32_t layers, bool blended, bool f
 /*
  * Layers that cover the frame, each with its texture. For comparison the bytes of a renderer that
  * has colour and depth in memory, 4 bytes each, and caches neither: a layer in front of the ones
- * before it reads and writes depth and writes colour, a blended one reads depth and reads and writes
- * colour. Each layer reads a texel of 4 bytes.
+ * before it reads and writes depth and writes colour, a blended one reads depth and reads and
+ * writes colour. Each layer reads a texel of 4 bytes.
  */
 void traffic_layers(void)
 {
