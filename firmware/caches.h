@@ -8,6 +8,13 @@
 
 #include "context.h"
 
+/* A test build, TEST=EARLY, cleans the caches after the update of a job's object, not before. */
+#ifdef FW_TEST_EARLY
+#define CACHES_END_LATE	true
+#else
+#define CACHES_END_LATE	false
+#endif
+
 /**
  * caches_start - make data of others visible to a job, as its command requests.
  * @c: owner of the job, which has not started

@@ -16,6 +16,7 @@
 #include "log.h"
 #include "mmu.h"
 #include "pumice_formats.h"
+#include "strict.h"
 #include "ufo.h"
 #include "window.h"
 
@@ -257,10 +258,14 @@ static bool prepare_job(struct context *c, const struct command *cmd, bool *prep
 	return true;
 }
 
-static bool do_update(const struct fwif_cccb_update *cmd)
+static bool do_update(const struct context *c, const struct fwif_cccb_update *cmd)
 {
+	if (strict_is_on())
+		strict_signal(dm_tag(c));
 	if (!ufo_update(cmd->object, cmd->value))
 		return false;
+	if (CACHES_END_LATE)
+		caches_end(c, mmu_find(c));
 	host_request_irq();
 	return true;
 }
@@ -296,7 +301,7 @@ static bool execute(struct context *c, const struct command *cmd, enum cccb_prog
 		*progress = CCCB_JOB;
 		break;
 	case FWIF_CCCB_UPDATE:
-		good = do_update(&cmd->update);
+		good = do_update(c, &cmd->update);
 		break;
 	}
 	if (good && !stays) {

@@ -49,7 +49,7 @@ struct context {
 	u32 before, before_value;	/* of partial renders: struct fwif_cccb_render */
 	u32 scene;		/* fw address; 0 for compute and transfer */
 	u32 partials;		/* partial renders so far */
-	u32 seqno;
+	u32 seqno;		/* of the job, or of the last one */
 	u32 job_bytes;		/* of its command */
 	u32 perf;		/* fw address of struct fwif_perf, or 0 */
 	u32 presents;		/* PRESENT commands that it may run */

@@ -109,12 +109,17 @@ static void publish(struct context *c, u64 start)
 	window_write32(version, c->times_version);
 }
 
+u64 dm_tag(const struct context *c)
+{
+	return PUMICE_FIELD_PREP(PUMICE_CDM_TAG__CONTEXT, (u64)c->id) |
+	       PUMICE_FIELD_PREP(PUMICE_CDM_TAG__SEQNO, (u64)c->seqno);
+}
+
 /* Program the registers that all data masters have: stream, owner, MMU context. */
 static void load_job(u32 dm, const struct context *c, u64 stream, u32 mmu)
 {
 	reg_write64(DM_REG(dm, STREAM_BASE), stream);
-	reg_write64(DM_REG(dm, TAG), PUMICE_FIELD_PREP(PUMICE_CDM_TAG__CONTEXT, (u64)c->id) |
-				     PUMICE_FIELD_PREP(PUMICE_CDM_TAG__SEQNO, (u64)c->seqno));
+	reg_write64(DM_REG(dm, TAG), dm_tag(c));
 	reg_write(DM_REG(dm, MMU_CTX), PUMICE_FIELD_PREP(PUMICE_CDM_MMU_CTX__ID, mmu));
 }
 

@@ -9,6 +9,9 @@
 
 #include "context.h"
 
+/** dm_tag - return the TAG of the data master for the context's job. */
+u64 dm_tag(const struct context *c);
+
 /** dm_start - begin a slice: start the context's job, or resume it if it was switched out. */
 void dm_start(struct context *c);
 

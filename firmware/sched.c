@@ -530,7 +530,8 @@ void sched_job_ended(u32 dm, bool aborted)
 		return;
 	starve_ended(dm);
 	c->starved = 0;
-	caches_end(c, mmu_find(c));
+	if (!CACHES_END_LATE)
+		caches_end(c, mmu_find(c));
 	dm_result(c, aborted, &result);
 	if (aborted)
 		stuck_result(c, &result);

@@ -7,6 +7,7 @@
 
 #define SINCE_MAP	13u		/* minor version with FIND_FW_REPORT */
 #define SINCE_READY	14u		/* the same with FIND_FW_READY */
+#define SINCE_SIGNAL	15u		/* the same with FIND_FW_SIGNAL */
 #define NOT_WRITTEN	0x65657266u	/* type of a slot of the host: the bytes f, r, e, e */
 #define SLOT_BYTES	sizeof(struct fwif_kccb_cmd)
 #define REPORTED	0u		/* no sum: an error of the slot was reported */
@@ -18,13 +19,14 @@ static struct {
 	u32 sum[FWIF_RING_MAX];	/* of the contents of each slot of the firmware */
 } slots_of[PUMICE_OS_COUNT];
 
-static bool has_register, has_ready, is_on;
+static bool has_register, has_ready, has_signal, is_on;
 static u32 period;		/* counts the times that mode strict began */
 
 void strict_init(u32 minor)
 {
 	has_register = minor >= SINCE_MAP;
 	has_ready = minor >= SINCE_READY;
+	has_signal = minor >= SINCE_SIGNAL;
 	strict_refresh();
 }
 
@@ -119,6 +121,15 @@ void strict_job_begins(u64 ready)
 {
 	if (has_ready)
 		reg_write64(PUMICE_FIND_FW_READY, ready);
+}
+
+void strict_signal(u64 tag)
+{
+	if (!has_signal)
+		return;
+	reg_write(PUMICE_FIND_FW_ARG(0), (u32)tag);
+	reg_write(PUMICE_FIND_FW_ARG(1), (u32)(tag >> 32));
+	reg_write(PUMICE_FIND_FW_SIGNAL, 0);
 }
 
 void strict_update(u32 object, u32 value)

@@ -43,6 +43,9 @@ void strict_slot_return(const struct fw_ring *ring, u32 read);
 /** strict_job_begins - report since when, by SYS_CLOCK, the job that is started next was ready. */
 void strict_job_begins(u64 ready);
 
+/** strict_signal - report that an update follows for a job that has ended. @tag: of the job */
+void strict_signal(u64 tag);
+
 /** strict_update - check that an update advances its object. @object: fw address */
 void strict_update(u32 object, u32 value);
 

@@ -327,7 +327,12 @@ static u32 busy_contexts(struct pumice_gpu *gpu)
 	return busy;
 }
 
-/* Get a byte of a job that has ended which is not in memory. */
+void coherence_signalled(struct pumice_gpu *gpu, u64 tag)
+{
+	lines_job_signalled(gpu->strict.lines, busy_contexts(gpu), tag);
+}
+
+/* Get a byte of a job that has ended which is not in memory, or was not when that was signalled. */
 static bool take_dirty(struct pumice_gpu *gpu, struct lines_dirty *dirty)
 {
 	bool found;
@@ -346,8 +351,9 @@ void coherence_asleep(struct pumice_gpu *gpu)
 	if (!gpu->strict.lines)
 		return;
 	while (take_dirty(gpu, &dirty)) {
-		finding = finding_of(PUMICE_FINDING_UNFLUSHED_WRITE, &dirty.writer, dirty.ctx,
-				     dirty.va);
+		finding = finding_of(dirty.cleaned ? PUMICE_FINDING_EARLY_SIGNAL :
+						     PUMICE_FINDING_UNFLUSHED_WRITE,
+				     &dirty.writer, dirty.ctx, dirty.va);
 		finding.access = PUMICE_ACCESS_WRITE;
 		finding.job.tag = dirty.tag;
 		finding.job.master = dirty.master;

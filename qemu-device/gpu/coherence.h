@@ -51,6 +51,11 @@ void coherence_job_ends(struct pumice_gpu *gpu, u32 number);
 void coherence_compute_switched(struct pumice_gpu *gpu);
 /* The firmware reads the status of a data master, and so handles the end of its job. */
 void coherence_job_handled(struct pumice_gpu *gpu, enum pumice_unit unit);
+/*
+ * The firmware updates an object for a job, of this TAG, that has ended: note bytes that the job
+ * wrote and the caches hold, as others may read memory now. Device lock held.
+ */
+void coherence_signalled(struct pumice_gpu *gpu, u64 tag);
 /* The firmware sleeps: it has handled ends of jobs. No lock held. */
 void coherence_asleep(struct pumice_gpu *gpu);
 

@@ -20,8 +20,8 @@ static void add_job(const struct pumice_gpu *gpu, struct strict_finding *f)
 {
 	enum pumice_wave_master master;
 
-	if (f->kind == PUMICE_FINDING_UNFLUSHED_WRITE || !f->code || f->usc >= gpu->uscs ||
-	    f->slot >= PUMICE_USC_SLOTS)
+	if (f->kind == PUMICE_FINDING_UNFLUSHED_WRITE || f->kind == PUMICE_FINDING_EARLY_SIGNAL ||
+	    !f->code || f->usc >= gpu->uscs || f->slot >= PUMICE_USC_SLOTS)
 		return;
 	master = usc_slot_master(gpu->usc[f->usc], f->slot);
 	f->job.tag = trace_tag(&gpu->trace, trace_master_of(master));
@@ -85,6 +85,8 @@ void finding_complete(void *opaque, struct strict_finding *f)
 	case PUMICE_FINDING_TABLE_REUSED:
 	case PUMICE_FINDING_TARGET_READ:
 	case PUMICE_FINDING_UNFLUSHED_WRITE:
+	case PUMICE_FINDING_PAGE_SIZE:
+	case PUMICE_FINDING_EARLY_SIGNAL:
 		add_mapped(gpu, catalogue, f->addr, f);
 		break;
 	case PUMICE_FINDING_LATE_DATA:

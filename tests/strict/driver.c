@@ -52,6 +52,7 @@ struct driver_error {
 	bool fresh;		/* the access has the value of memory, with the finding */
 	bool coherent;		/* the buffer is */
 	bool code;		/* the finding is of the program, not of an instruction */
+	bool fault;		/* the wrong driver's second job faults */
 	void (*prepare)(struct fixture *f);	/* before the first job; or NULL */
 	void (*act)(struct fixture *f);
 	/* NULL: none, the step is not needed. In a place %A is the address of the access. */
@@ -121,6 +122,13 @@ static void map_next_block(struct fixture *f)
 	map_block(f, BLOCK);
 }
 
+/* The table of the block is created now, and the access is in it. */
+static void map_next_block_late(struct fixture *f)
+{
+	map_next_block(f);
+	write_buffer(f);
+}
+
 /* Remove the only mapping of the block, and create further tables. */
 static void free_table(struct fixture *f)
 {
@@ -168,6 +176,10 @@ static void write_later_word(struct fixture *f)
 #define BLOCKS_AFTER "global_load32 sig3, r5, [one], sh0 + r9\nsig_wait r2[0], sig3\n" \
 		"sub.u32 r5, r5, 5\nshl.u32 r5, r5, 20\nmul.u32 r4, r5, sid\n" \
 		"add.u32 r5, r5, 0x200000\nadd.u32 r5, r5, r4\n" \
+		"global_load32 sig3, r7, [one], sh0 + r5\nsig_wait r2[0], sig3\n"
+/* Of the buffer, or if that has AFTER of the next block. */
+#define BLOCK_AFTER "global_load32 sig3, r5, [one], sh0 + r9\nsig_wait r2[0], sig3\n" \
+		"sub.u32 r5, r5, 5\nshl.u32 r5, r5, 20\n" \
 		"global_load32 sig3, r7, [one], sh0 + r5\nsig_wait r2[0], sig3\n"
 /* The second one of four words. */
 #define LOAD128	"global_load128 sig3, r4, [one], sh0 + r9 + 16\nsig_wait r2[0], sig3\n" \
@@ -299,6 +311,13 @@ static const struct driver_error errors[] = {
 		.place = "\"unit\":\"usc-data\",\"access\":\"read\",\"va\":\"%A\","
 			 "\"label\":\"next\",",
 	}, {
+		.name = "table_for_another_page_size_than_its_heap_has",
+		.omitted = INPROC_OMIT_PAGE_SIZE, .access = BLOCK_AFTER, .offset = BLOCK,
+		.act = map_next_block_late, .fault = true,
+		.finding = "page-size",
+		.place = "\"unit\":\"usc-data\",\"access\":\"read\",\"va\":\"%A\","
+			 "\"label\":\"next\",",
+	}, {
 		.name = "no_clean_of_caches_after_an_atomic_operation",
 		.omitted = INPROC_OMIT_END, .access = ATOMIC("and"), .offset = 4,
 		.act = write_buffer,
@@ -389,8 +408,9 @@ static void tear_down(struct fixture *f)
 	pumice_device_close(f->dev);
 }
 
+/* Run a job, which faults with a driver that makes it; else it must succeed. */
 static void run_job(struct fixture *f, struct pumice_context *context,
-		    struct pumice_stream *stream, struct pumice_kernel *kernel)
+		    struct pumice_stream *stream, struct pumice_kernel *kernel, bool fault)
 {
 	struct pumice_dispatch dispatch;
 	uint64_t start;
@@ -399,18 +419,18 @@ static void run_job(struct fixture *f, struct pumice_context *context,
 	pumice_dispatch_init(&dispatch, kernel);
 	require(f, pumice_stream_dispatch(stream, &dispatch), "dispatch");
 	require(f, pumice_stream_end(stream, &start), "stream");
-	require(f, pumice_context_run(context, start, PUMICE_FOREVER, NULL), "job");
+	require(f, !pumice_context_run(context, start, PUMICE_FOREVER, NULL) == fault, "job");
 }
 
 static void run(struct fixture *f, const struct driver_error *e, uint32_t omitted)
 {
 	if (e->prepare)
 		e->prepare(f);
-	run_job(f, f->other_context, f->other_stream, f->other_kernel);
-	run_job(f, f->context, f->stream, f->kernel);
+	run_job(f, f->other_context, f->other_stream, f->other_kernel, false);
+	run_job(f, f->context, f->stream, f->kernel, false);
 	inproc_device(f->dev)->omitted = omitted;
 	e->act(f);
-	run_job(f, f->context, f->stream, f->kernel);
+	run_job(f, f->context, f->stream, f->kernel, omitted && e->fault);
 	inproc_device(f->dev)->omitted = 0;
 }
 
@@ -534,7 +554,7 @@ static bool last_alias_remains(const char *device, char *finding)
 	require(&f, pumice_buffer_create(f.vm, PAGES * PAGE, &f.buffer), "buffer");
 	require(&f, pumice_vm_place(f.vm, f.buffer.bo, PUMICE_BIND_NOEXEC, &second), "place");
 	assemble_aliases(&f, second);
-	run_job(&f, f.context, f.stream, f.kernel);
+	run_job(&f, f.context, f.stream, f.kernel, false);
 	word = *(uint32_t *)f.buffer.cpu;
 	none = pumice_finding_get(f.dev, 0, finding, FINDING_BYTES);
 	require(&f, pumice_vm_remove(f.vm, second), "unmap");

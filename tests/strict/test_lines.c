@@ -244,6 +244,64 @@ static void jobs_that_run_or_are_not_handled_have_no_dirty_byte(void **state)
 	assert_false(lines_take_dirty(lines, 0, &dirty));
 }
 
+#define TAG	17u	/* of the job of end_of_a_job_handled() */
+
+/* A job has written bytes, and the firmware signals its end before it cleans the caches. */
+static bool signal_and_clean(u32 busy, u64 tag, struct lines_dirty *dirty)
+{
+	lines_write(lines, CTX, VA + 6, 4, &writer);
+	end_of_a_job_handled();
+	lines_job_signalled(lines, busy, tag);
+	lines_clean(lines, CTX, 0, ALL);
+	return lines_take_dirty(lines, 0, dirty);
+}
+
+static void bytes_that_are_cleaned_after_the_signal_are_found(void **state)
+{
+	struct lines_dirty dirty;
+
+	(void)state;
+	assert_true(signal_and_clean(1u << OTHER, TAG, &dirty));
+	assert_true(dirty.cleaned);
+	assert_int_equal(dirty.va, VA + 6);
+	assert_int_equal(dirty.ctx, CTX);
+	assert_int_equal(dirty.tag, TAG);
+	assert_int_equal(dirty.writer.pc, 7);
+	assert_false(lines_take_dirty(lines, 0, &dirty));
+	/* Of another job, and while one of the context runs, nothing is known. */
+	assert_false(signal_and_clean(0, TAG + 1, &dirty));
+	assert_false(signal_and_clean(1u << CTX, TAG, &dirty));
+	/* Each end is new. */
+	end_of_a_job_handled();
+	assert_false(lines_take_dirty(lines, 0, &dirty));
+	lines_job_signalled(NULL, 0, TAG);
+}
+
+static void bytes_that_are_never_cleaned_are_not_those_of_the_signal(void **state)
+{
+	struct lines_dirty dirty;
+
+	(void)state;
+	lines_write(lines, CTX, VA, 4, &writer);
+	end_of_a_job_handled();
+	lines_job_signalled(lines, 0, TAG);
+	assert_true(lines_take_dirty(lines, 0, &dirty));
+	assert_false(dirty.cleaned);
+	assert_false(lines_take_dirty(lines, 0, &dirty));
+}
+
+static void a_clean_before_the_signal_leaves_no_dirty_byte(void **state)
+{
+	struct lines_dirty dirty;
+
+	(void)state;
+	lines_write(lines, CTX, VA, 4, &writer);
+	end_of_a_job_handled();
+	lines_clean(lines, CTX, 0, ALL);
+	lines_job_signalled(lines, 0, TAG);
+	assert_false(lines_take_dirty(lines, 0, &dirty));
+}
+
 /* That job may be switched out later, and its bytes remain dirty. */
 static void job_that_begins_after_an_end_may_have_dirty_bytes(void **state)
 {
@@ -546,6 +604,9 @@ int main(void)
 		TEST(first_dirty_byte_of_a_job_is_found_once),
 		TEST(last_writer_of_a_line_is_returned),
 		TEST(jobs_that_run_or_are_not_handled_have_no_dirty_byte),
+		TEST(bytes_that_are_cleaned_after_the_signal_are_found),
+		TEST(bytes_that_are_never_cleaned_are_not_those_of_the_signal),
+		TEST(a_clean_before_the_signal_leaves_no_dirty_byte),
 		TEST(job_that_begins_after_an_end_may_have_dirty_bytes),
 		TEST(job_that_is_switched_out_after_an_end_may_have_dirty_bytes),
 		TEST(end_before_a_reset_is_not_one_of_a_job_after_it),

@@ -80,6 +80,14 @@ REG_WRITE(reg_find_fw_ready_write)
 	return REG_DONE;
 }
 
+REG_WRITE(reg_find_fw_signal)
+{
+	(void)value;
+	if (at->bus == PUMICE_REG_BUS_FW)
+		coherence_signalled(gpu, gpu->find_arg[0] | (u64)gpu->find_arg[1] << 32);
+	return REG_DONE;
+}
+
 /* Return whether only the firmware can detect an error. */
 static bool is_of_firmware(u32 kind)
 {

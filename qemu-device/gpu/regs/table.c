@@ -239,4 +239,5 @@ const struct reg_binding reg_bindings[PUMICE_REG_TABLE_SIZE] = {
 	{ PUMICE_FIND_FW_ARG(0), reg_find_fw_arg, reg_find_fw_arg_write },
 	{ PUMICE_FIND_FW_REPORT, NULL, reg_find_fw_report },
 	{ PUMICE_FIND_FW_READY, reg_find_fw_ready, reg_find_fw_ready_write },
+	{ PUMICE_FIND_FW_SIGNAL, NULL, reg_find_fw_signal },
 };

@@ -207,6 +207,7 @@ REG_READ(reg_find_fw_arg);
 REG_WRITE(reg_find_fw_arg_write);
 REG_READ(reg_find_fw_ready);
 REG_WRITE(reg_find_fw_ready_write);
+REG_WRITE(reg_find_fw_signal);
 REG_WRITE(reg_find_fw_report);
 
 /* wave.c */

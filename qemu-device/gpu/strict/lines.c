@@ -74,6 +74,8 @@ struct line {
 /* A job that has ended. */
 struct ended {
 	bool ended, handled;
+	bool signalled;		/* with this byte dirty */
+	struct lines_dirty first;
 	u8 dm, master;
 	u64 tag;
 };
@@ -776,30 +778,59 @@ static struct line *first_dirty(struct lines *lines, unsigned int ctx)
 	return *lowest == NONE ? NULL : &lines->line[*lowest];
 }
 
+/* Get the first dirty byte of a context whose last job has ended; false: none. Lock held. */
+static bool first_byte(struct lines *lines, unsigned int ctx, struct lines_dirty *dirty)
+{
+	const struct ended *e = &lines->ended[ctx];
+	const struct line *line = first_dirty(lines, ctx);
+
+	if (!line)
+		return false;
+	*dirty = (struct lines_dirty){
+		.va = line->va + (u32)__builtin_ctzll(line->dirty),
+		.ctx = (u8)ctx, .master = e->master, .tag = e->tag, .writer = line->writer,
+	};
+	return true;
+}
+
+void lines_job_signalled(struct lines *lines, u32 busy, u64 tag)
+{
+	unsigned int n;
+
+	if (!lines)
+		return;
+	pthread_mutex_lock(&lines->lock);
+	for (n = 0; n < PUMICE_MMU_CONTEXTS; n++) {
+		struct ended *e = &lines->ended[n];
+
+		if (e->handled && e->tag == tag && !e->signalled && !(busy >> n & 1))
+			e->signalled = first_byte(lines, n, &e->first);
+	}
+	pthread_mutex_unlock(&lines->lock);
+}
+
 bool lines_take_dirty(struct lines *lines, u32 busy, struct lines_dirty *dirty)
 {
-	struct line *line = NULL;
+	bool found = false;
 	unsigned int n;
 
 	if (!lines)
 		return false;
 	pthread_mutex_lock(&lines->lock);
-	for (n = 0; n < PUMICE_MMU_CONTEXTS && !line; n++) {
+	for (n = 0; n < PUMICE_MMU_CONTEXTS && !found; n++) {
 		struct ended *e = &lines->ended[n];
 
 		if (!e->handled)
 			continue;
-		line = busy >> n & 1 ? NULL : first_dirty(lines, n);
-		if (line)
-			*dirty = (struct lines_dirty){
-				.va = line->va + (u32)__builtin_ctzll(line->dirty),
-				.ctx = (u8)n, .master = e->master, .tag = e->tag,
-				.writer = line->writer,
-			};
+		found = !(busy >> n & 1) && first_byte(lines, n, dirty);
+		if (!found && e->signalled) {
+			*dirty = e->first;
+			dirty->cleaned = found = true;
+		}
 		*e = (struct ended){ 0 };
 	}
 	pthread_mutex_unlock(&lines->lock);
-	return line;
+	return found;
 }
 
 void lines_get_counts(struct lines *lines, struct lines_counts *counts)

@@ -29,12 +29,13 @@ struct lines_writer {
 	u64 code;
 };
 
-/* A byte that was written and is not in memory, at the end of a job. */
+/* A byte that was written and is not in memory, at the end of a job or when that was signalled. */
 struct lines_dirty {
 	u64 va;
 	u8 ctx;
 	u8 master;	/* of the job: enum pumice_wave_master, if its tag is not 0 */
 	u64 tag;	/* of the job: TAG of the data master, or 0 */
+	bool cleaned;	/* after it was signalled */
 	struct lines_writer writer;
 };
 
@@ -116,8 +117,14 @@ void lines_job_switched(struct lines *lines, unsigned int ctx);
 /* The firmware reads the status of a data master, and so handles the end of its job. */
 void lines_job_handled(struct lines *lines, enum pumice_unit dm);
 /*
+ * The firmware signals the end of a job, which it has handled: note the first byte that is not in
+ * memory. busy: as below.
+ */
+void lines_job_signalled(struct lines *lines, u32 busy, u64 tag);
+/*
  * The firmware sleeps. Return the first byte of a job whose end it has handled that is not in
- * memory, or that of 4096 lines if the first one was cleaned; to be called until there is none.
+ * memory, or that of 4096 lines if the first one was cleaned; if all are, the one that was noted
+ * when the end was signalled. To be called until there is none.
  * busy: bit n: a job of MMU context n runs, which may have written it: then the end is forgotten.
  */
 bool lines_take_dirty(struct lines *lines, u32 busy, struct lines_dirty *dirty);

@@ -224,6 +224,8 @@ static enum pumice_finding kind_of_fault(const struct gpu_fault *fault)
 		return PUMICE_FINDING_LOCAL_BOUNDS;
 	case PUMICE_FAULT_MMU_READ_ONLY:
 		return PUMICE_FINDING_READ_ONLY_STORE;
+	case PUMICE_FAULT_MMU_PAGE_SIZE:
+		return PUMICE_FINDING_PAGE_SIZE;
 	case PUMICE_FAULT_MMU_PC_INVALID:
 	case PUMICE_FAULT_MMU_PD_INVALID:
 	case PUMICE_FAULT_MMU_PT_INVALID:
@@ -349,6 +351,8 @@ static void put_place(struct text *t, const struct strict_finding *f)
 	case PUMICE_FINDING_UNFLUSHED_WRITE:
 	case PUMICE_FINDING_TABLE_REUSED:
 	case PUMICE_FINDING_TARGET_READ:
+	case PUMICE_FINDING_PAGE_SIZE:
+	case PUMICE_FINDING_EARLY_SIGNAL:
 		put(t, ",\"va\":\"0x%llx\"", (unsigned long long)f->addr);
 		put_buffer(t, f);
 		break;
@@ -418,6 +422,10 @@ static const char *omission(const struct strict_finding *f)
 		return "no invalidation of these caches between the store of another unit and the read";
 	case PUMICE_FINDING_UNFLUSHED_WRITE:
 		return "no clean of the caches between this write and the end of the job";
+	case PUMICE_FINDING_EARLY_SIGNAL:
+		return "no clean of the caches between this write and the update of the object of the job";
+	case PUMICE_FINDING_PAGE_SIZE:
+		return "no directory entry with the page size that is assigned to this address";
 	case PUMICE_FINDING_TABLE_REUSED:
 		return "no removal of the entry of the other table before its memory is used again";
 	case PUMICE_FINDING_TARGET_READ:

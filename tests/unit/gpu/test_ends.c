@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../../../qemu-device/gpu/gpu.h"
+#include "../../../qemu-device/gpu/regs/regs.h"
 #include "../../../qemu-device/gpu/strict/lines.h"
 #include "../usc/enc.h"
 #include "job.h"
@@ -146,6 +147,40 @@ static void ends_of_geometry_and_ray_jobs_are_handled(void **state)
 		fx_fw_wait(fx, rows[n].event);
 		fx_fw_read(fx, rows[n].status);
 		assert_unflushed(fx, rows[n].words);
+		fx_destroy(fx);
+	}
+}
+
+/*
+ * The caches are cleaned afterwards: an early one is an error. The host has none. The registers are
+ * accessed directly, as the proxy sleeps after each access.
+ */
+static void an_early_signal_is_one_of_the_firmware(void **state)
+{
+	struct strict_finding f;
+	u32 firmware;
+
+	(void)state;
+	for (firmware = 0; firmware < 2; firmware++) {
+		struct fixture *fx = create();
+
+		fx_fw_write64(fx, PUMICE_CDM_TAG, TAG);
+		store(fx);
+		fx_fw_write(fx, PUMICE_FIND_FW_ARG(0), (u32)TAG);
+		fx_fw_write(fx, PUMICE_FIND_FW_ARG(1), (u32)(TAG >> 32));
+		regs_read(fx->gpu, PUMICE_REG_BUS_FW, 0, PUMICE_CDM_STATUS, 4);
+		regs_write(fx->gpu, firmware ? PUMICE_REG_BUS_FW : PUMICE_REG_BUS_HOST, 0,
+			   PUMICE_FIND_FW_SIGNAL, 0, 4);
+		regs_write(fx->gpu, PUMICE_REG_BUS_FW, 0, PUMICE_SLC_OP, CLEAN_JOB, 4);
+		fx_fw_read(fx, PUMICE_SYS_VERSION);
+		fx_drain(fx);
+		assert_int_equal(strict_count(&fx->gpu->strict), firmware);
+		if (firmware) {
+			assert_true(strict_get(&fx->gpu->strict, 0, &f));
+			assert_int_equal(f.kind, PUMICE_FINDING_EARLY_SIGNAL);
+			assert_int_equal(f.addr, JOB_DATA);
+			assert_int_equal(f.job.tag, TAG);
+		}
 		fx_destroy(fx);
 	}
 }
@@ -881,6 +916,7 @@ int main(void)
 		cmocka_unit_test(end_of_a_render_is_one_of_its_job),
 		cmocka_unit_test(end_of_a_partial_render_is_not_one_of_a_job),
 		cmocka_unit_test(ends_of_geometry_and_ray_jobs_are_handled),
+		cmocka_unit_test(an_early_signal_is_one_of_the_firmware),
 		cmocka_unit_test(jobs_of_the_pdm_end_for_accesses_that_race),
 		cmocka_unit_test(jobs_begin_for_accesses_that_race),
 		cmocka_unit_test(a_reset_ends_jobs_for_accesses_that_race),

@@ -267,6 +267,15 @@ static void fill_part(u64 *table, u64 block, const struct part *part, u32 flags,
 	}
 }
 
+static u32 table_page_size(const struct inproc_device *d, u64 block)
+{
+	const u32 size = heap_page_size(block);
+
+	if (d->omitted & INPROC_OMIT_PAGE_SIZE)
+		return size == PUMICE_PAGE_SIZE_16K ? PUMICE_PAGE_SIZE_4K : PUMICE_PAGE_SIZE_16K;
+	return size;
+}
+
 /* Build a new table for a block. Return: its directory entry, 0 when nothing is mapped. */
 static u64 build_block(struct inproc_device *d, const struct mapping *mappings, u64 block,
 		       struct table_change *c)
@@ -279,7 +288,7 @@ static u64 build_block(struct inproc_device *d, const struct mapping *mappings, 
 		if (!clip(m, block, &part))
 			continue;
 		if (!pd.addr) {
-			pd.page_size = heap_page_size(block);
+			pd.page_size = table_page_size(d, block);
 			pd.addr = use_page(c);
 		}
 		fill_part(ram_cpu(d, pd.addr), block, &part, m->flags,
