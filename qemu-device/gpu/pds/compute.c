@@ -6,8 +6,9 @@
  * Source: document 000, "Programmable Data Sequencer": requests of the data masters are handled in
  * parallel; document 004, "PDS": one in a core.
  *
- * The USC of the core with the fewest waves gets the next group, round robin among equals. Small
- * groups claim room several at a time, PDS_BATCH.
+ * The USC of the core with the fewest waves gets the next group, round robin among equals; one that
+ * other data masters hold only as core.c describes. Small groups claim room several at a time,
+ * PDS_BATCH.
  *
  * Locking: the source of a core belongs to the thread that steps it. It takes the core's lock to
  * claim and to start, and none to fill; never the device lock.

@@ -9,6 +9,11 @@
  * Cores share no state that a claim, a start or an end of a task changes, except the number of
  * tasks over all cores: so they do not wait for each other. Starts are in slots.c.
  *
+ * Choice of a USC: that with the fewest waves which has room and which other data masters do not
+ * hold, so that a task does not wait for slots of tasks that never end. A data master with groups
+ * on such a USC waits for room there: the end of each of them notifies it. One without claims room
+ * on a USC that is held, and gets slots there in order.
+ *
  * DMS (dms.c): a data master that found no room on a core is recorded there, and others may have
  * to wait for it. Those that wait are notified when resources of the core are released, and when
  * a data master no longer waits.
@@ -334,8 +339,10 @@ static struct claimer claimer_of(struct pds_core *core, enum pds_dm dm)
 	return claimer;
 }
 
-static bool claim(struct pds_core *core, const struct claimer *claimer, unsigned int usc,
-		  const struct pds_need *need, unsigned int *group)
+/* Inlined, as if pds_core_claim_any() had its only call. */
+static inline __attribute__((always_inline)) bool
+claim(struct pds_core *core, const struct claimer *claimer, unsigned int usc,
+      const struct pds_need *need, unsigned int *group)
 {
 	const enum pds_dm dm = (enum pds_dm)need->dm;
 	struct unit *unit = unit_of(core, usc);
@@ -350,20 +357,66 @@ static bool claim(struct pds_core *core, const struct claimer *claimer, unsigned
 	return true;
 }
 
+/* Return whether the data master has groups on a USC, of a set, which others do not hold. */
+static bool has_own_usc(const struct pds_core *core, const struct pds_need *need, u64 set)
+{
+	unsigned int i;
+
+	for (i = core->first; i < core->first + core->uscs; i++) {
+		const struct pds_unit *unit = &unit_of(core, i)->accounts;
+
+		if (set >> i & 1 && unit->share[need->dm].groups && !pds_unit_is_held(unit, need))
+			return true;
+	}
+	return false;
+}
+
+/* Claim on one of a set of USCs that others hold. */
+static bool claim_held(struct pds_core *core, const struct claimer *claimer,
+		       const struct pds_need *need, unsigned int next, u64 set,
+		       struct pds_place *place)
+{
+	for (; pds_lowest_load(core->pds, core->first, core->uscs, need, next, ~set, &place->usc);
+	     set &= ~(1ull << place->usc))
+		if (claim(core, claimer, place->usc, need, &place->group))
+			return true;
+	return false;
+}
+
+/* Return the USCs of the core with tasks that may be ready after one that is claimed now. */
+static u64 filling(const struct pds_core *core)
+{
+	unsigned int i;
+	u64 set = 0;
+
+	for (i = core->first; i < core->first + core->uscs; i++)
+		set |= (u64)pds_unit_is_filling(&unit_of(core, i)->accounts) << i;
+	return set;
+}
+
 bool pds_core_claim_any(struct pds_core *core, const struct pds_need *need, unsigned int next,
 			struct pds_place *place)
 {
 	const struct claimer claimer = claimer_of(core, (enum pds_dm)need->dm);
-	u64 tried = need->on ? ~(1ull << (core->first + need->on - 1)) : 0;
+	const u64 others = need->on ? ~(1ull << (core->first + need->on - 1)) : 0;
+	u64 tried = others, held = 0;
 
 	if (!pds_rows_claim(core, need, place))
 		return false;
 	while (pds_lowest_load(core->pds, core->first, core->uscs, need, next, tried,
 			       &place->usc)) {
-		if (claim(core, &claimer, place->usc, need, &place->group))
+		const u64 bit = 1ull << place->usc;
+
+		if (pds_unit_is_held(&unit_of(core, place->usc)->accounts, need))
+			held |= bit;
+		else if (claim(core, &claimer, place->usc, need, &place->group))
 			return true;
-		tried |= 1ull << place->usc;
+		tried |= bit;
 	}
+	if (held && !has_own_usc(core, need, ~others) &&
+	    (claim_held(core, &claimer, need, next, held & ~filling(core), place) ||
+	     claim_held(core, &claimer, need, next, held, place)))
+		return true;
 	pds_rows_drop(core, need, place);
 	return false;
 }

@@ -171,6 +171,35 @@ static void count_group(struct pds_unit *unit, const struct pds_need *need, bool
 	share->local_rows += sign * need->local_rows;
 }
 
+/* Return the waves of groups of other data masters that have not ended. */
+static u32 waves_of_others(const struct pds_unit *unit, u8 dm)
+{
+	u32 waves = 0;
+	u64 live;
+
+	for (live = unit->live; live; live &= live - 1) {
+		const struct pds_claim *claim = &unit->claim[__builtin_ctzll(live)];
+
+		if (claim->need.dm != dm && !claim->ended)
+			waves += pds_claim_waves(claim);
+	}
+	return waves;
+}
+
+bool pds_unit_is_held_by_others(const struct pds_unit *unit, const struct pds_need *need)
+{
+	const u32 others = unit->managed - unit->share[need->dm].tasks;
+
+	return others + need->tasks > unit->max_tasks ||
+	       (unit->waves + need->waves > unit->max_waves &&
+		waves_of_others(unit, need->dm) + need->waves > unit->max_waves);
+}
+
+bool pds_unit_is_filling(const struct pds_unit *unit)
+{
+	return unit->managed != unit->tasks + unit->waiting;
+}
+
 /* Return whether a group has resources. */
 static inline bool is_live(const struct pds_unit *unit, unsigned int group)
 {

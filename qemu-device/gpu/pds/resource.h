@@ -157,6 +157,23 @@ bool pds_unit_claim(struct pds_unit *unit, const struct pds_need *need,
 bool pds_unit_permits(const struct pds_unit *unit, const struct pds_need *need,
 		      const struct pds_limits *limits);
 
+/*
+ * Return whether other data masters hold the USC: if they had slots for all tasks that are managed
+ * for them, too few would remain for a need. The first function is for one with tasks of others.
+ */
+bool pds_unit_is_held_by_others(const struct pds_unit *unit, const struct pds_need *need);
+static inline bool pds_unit_is_held(const struct pds_unit *unit, const struct pds_need *need)
+{
+	return unit->managed != unit->share[need->dm].tasks &&
+	       pds_unit_is_held_by_others(unit, need);
+}
+
+/*
+ * Return whether it has a task that is not ready: its registers are being filled, or it has no
+ * instances and waits for those before it.
+ */
+bool pds_unit_is_filling(const struct pds_unit *unit);
+
 /* A group is filled: it may get slots. */
 void pds_unit_ready(struct pds_unit *unit, unsigned int group);
 

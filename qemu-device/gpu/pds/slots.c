@@ -14,7 +14,8 @@
  * A ready task waits for slots alone. Those are held by tasks that run, or by ended ones that are
  * released in order, after claims that have slots already; neither waits for a task without slots.
  * So every ready task gets its slot, and a data master that waits for an entry or for registers
- * gets these after a finite time.
+ * gets these after a finite time: if tasks end. core.c assigns no task to slots that those of other
+ * data masters hold, perhaps for ever, while its own data master has a USC of the core.
  */
 #include "state.h"
 

@@ -3,7 +3,7 @@
  * PDS: tasks of the vertex, the pixel and the ray-tracing data master.
  *
  * Source: document 004, "PDS" and "DMS". A task is a group of its own, on the USC of its core
- * that has the fewest waves; round robin among equals.
+ * that has the fewest waves, of those that no other data masters hold; round robin among equals.
  *
  * Tasks of a core take the core's lock for their claim, start and end, not the device lock.
  */

@@ -12,6 +12,7 @@
 #define ROWS	4096u
 #define WORDS	16384u
 #define LOCALS	512u
+#define TASK_WAVES	(PUMICE_TASK_INSTANCES / PUMICE_LANES)
 
 static const struct pds_capacity capacity = {
 	.managed = PUMICE_USC_TASKS, .tasks = PUMICE_USC_SLOTS, .waves = UINT32_MAX,
@@ -434,6 +435,100 @@ static void random_claims_lose_and_overlap_nothing(void **state)
 			    sizeof(struct pds_extent));
 }
 
+/*
+ * The waves and tasks of others on a USC of two slots and two waves, of which none has a slot yet.
+ */
+static void waves_and_tasks_of_others_hold_a_usc(void **state)
+{
+	struct pds_capacity small = capacity;
+	const struct pds_need one = { .dm = PDS_DM_PDM, .waves = 1, .tasks = 1 };
+	const struct pds_need two = { .dm = PDS_DM_VDM, .waves = 2, .tasks = 1 };
+	const struct pds_need none = { .dm = PDS_DM_CDM, .tasks = 1 };
+	static struct pds_unit unit;
+	unsigned int group, empty;
+
+	(void)state;
+	small.tasks = small.waves = 2;
+	pds_unit_init(&unit, &small);
+	assert_false(pds_unit_is_held(&unit, &two));
+	assert_true(pds_unit_claim(&unit, &one, &unlimited, &group));
+	assert_true(pds_unit_is_filling(&unit));
+	assert_true(pds_unit_is_held(&unit, &two));
+	assert_false(pds_unit_is_held(&unit, &one));
+	assert_false(pds_unit_is_held(&unit, &none));
+	assert_true(pds_unit_claim(&unit, &none, &unlimited, &empty));
+	assert_true(pds_unit_is_held(&unit, &two));
+	pds_unit_ready(&unit, group);
+	assert_true(pds_unit_is_filling(&unit));
+	pds_unit_ready(&unit, empty);
+	assert_false(pds_unit_is_filling(&unit));
+	assert_true(pds_unit_run(&unit, group));
+	assert_false(pds_unit_is_filling(&unit));
+	end_and_release(&unit, group);
+	assert_false(pds_unit_is_held(&unit, &two));
+	/* The other slot is held by a task without waves; two of these hold both. */
+	assert_true(pds_unit_claim(&unit, &none, &unlimited, &group));
+	assert_true(pds_unit_is_held(&unit, &one));
+	assert_false(pds_unit_is_held(&unit, &none));
+	end_and_release(&unit, group);
+	end_and_release(&unit, empty);
+}
+
+/* A task that has ended before its group, or a group that is not released, has no waves. */
+static void ended_waves_hold_no_usc(void **state)
+{
+	const struct pds_need group_of_two = {
+		.dm = PDS_DM_CDM, .instances = 2 * PUMICE_TASK_INSTANCES,
+		.waves = 2 * TASK_WAVES, .tasks = 2,
+	};
+	const struct pds_need task = {
+		.dm = PDS_DM_VDM, .instances = PUMICE_TASK_INSTANCES, .waves = TASK_WAVES,
+		.tasks = 1,
+	};
+	struct pds_capacity small = capacity;
+	static struct pds_unit unit;
+	unsigned int own[2], group;
+	u32 i;
+
+	(void)state;
+	small.waves = 2 * TASK_WAVES;
+	pds_unit_init(&unit, &small);
+	/* Two of its own wait for their registers. */
+	assert_true(pds_unit_claim(&unit, &task, &unlimited, &own[0]));
+	assert_true(pds_unit_claim(&unit, &task, &unlimited, &own[1]));
+	for (i = 0; i < 3; i++) {
+		assert_true(start(&unit, &group_of_two, &group));
+		assert_true(pds_unit_is_held(&unit, &task));
+		if (i)
+			pds_unit_release_task(&unit, group, i - 1);
+		assert_int_equal(pds_unit_is_held(&unit, &task), !i);
+		pds_unit_end(&unit, group);
+		assert_false(pds_unit_is_held(&unit, &task));
+		pds_unit_release(&unit, group);
+	}
+	end_and_release(&unit, own[0]);
+	end_and_release(&unit, own[1]);
+}
+
+/* Waves of the need's data master hold no USC for it, also if others have a task there. */
+static void own_waves_hold_no_usc(void **state)
+{
+	const struct pds_need none = { .dm = PDS_DM_CDM, .tasks = 1 };
+	const struct pds_need two = { .dm = PDS_DM_VDM, .waves = 2, .tasks = 1 };
+	struct pds_capacity small = capacity;
+	static struct pds_unit unit;
+	unsigned int group, empty;
+
+	(void)state;
+	small.tasks = small.waves = 2;
+	pds_unit_init(&unit, &small);
+	assert_true(pds_unit_claim(&unit, &two, &unlimited, &group));
+	assert_true(pds_unit_claim(&unit, &none, &unlimited, &empty));
+	assert_false(pds_unit_is_held(&unit, &two));
+	end_and_release(&unit, group);
+	end_and_release(&unit, empty);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -444,6 +539,9 @@ int main(void)
 		cmocka_unit_test(a_refused_claim_allocates_nothing),
 		cmocka_unit_test(a_failed_claim_frees_its_pieces),
 		cmocka_unit_test(a_usc_runs_as_many_tasks_as_it_has_slots),
+		cmocka_unit_test(waves_and_tasks_of_others_hold_a_usc),
+		cmocka_unit_test(ended_waves_hold_no_usc),
+		cmocka_unit_test(own_waves_hold_no_usc),
 		cmocka_unit_test(random_claims_lose_and_overlap_nothing),
 	};
 
