@@ -39,6 +39,8 @@ OUT = pathlib.Path(os.environ.get("OUT", TOP / "out"))
 RESULTS = TOP / "tests/unit/results"
 LEFT_OUT = TOP / "tests/unit/tsan/left_out"
 FINDINGS = TOP / "tests/strict/findings"
+# Programs that open GPUs of the library, of which most are tests of results.
+OF_LIBRARY = ("libpumice_*", "path_*", "scene_*")
 PYTHON_TESTS = ["tests/hw", "tests/install", "tests/scripts", "tests/qemu", "tests/gdb", "tests/igt"]
 # Selections of meson for the quick part. Tests of several seconds in a process of their own each, and
 # those with fewer random inputs or other code under sanitizers (suites random and both), run in build/native.
@@ -221,19 +223,25 @@ def under_presets(tally, quick):
 
 
 def strict_tests(quick):
-    """Return {test of results: kinds of findings that it has in mode strict}, without those of no verdict there."""
-    tests = {name: set() for name in tests_of_results(False)}
+    """
+    Return {test: kinds of findings that it has in mode strict}, without those of no verdict there.
+
+    Tests are those of results and of the library; quick: the quick ones of results.
+    """
+    names = native_tests()
+    tests = {name: set() for name in [*tests_of_results(False),
+                                      *(n for p in OF_LIBRARY for n in fnmatch.filter(names, p))]}
     for pattern, kinds in findings.expected(FINDINGS).items():
         found = fnmatch.filter(tests, pattern)
         if not found:
-            sys.exit(f"error: {FINDINGS}: no test of results is called {pattern}")
+            sys.exit(f"error: {FINDINGS}: no test of results or of the library is called {pattern}")
         tests.update((name, kinds) for name in found)
-    wanted = tests_of_results(quick)
+    wanted = tests_of_results(True) if quick else tests
     return {name: kinds for name, kinds in tests.items() if name in wanted and findings.has_verdict(kinds)}
 
 
 def in_mode_strict(tally, quick):
-    """Run the tests of results in mode strict."""
+    """Run the tests of results and of the library in mode strict."""
     tests = strict_tests(quick)
     add_missing(tally, "strict", tests, meson_tests(tally, "native", *tests, strict=tests))
 

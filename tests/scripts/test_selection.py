@@ -156,14 +156,17 @@ class Guests(unittest.TestCase):
     def test_unit_tests_of_mode_strict_are_those_with_a_verdict(self):
         rows = {unit.RESULTS: [["a_*", "quick"], ["b"]],
                 unit.FINDINGS: [["a_*", "late-data"], ["a_2", "unmapped", "lds-race"], ["b", "-"]]}
-        with mock.patch.object(unit, "native_tests", return_value=["a_1", "a_2", "b", "c"]), \
+        with mock.patch.object(unit, "native_tests", return_value=["a_1", "a_2", "b", "c", "path_c"]), \
                 mock.patch.object(selection, "lines", side_effect=rows.get):
-            self.assertEqual(unit.strict_tests(False), {"a_1": {"late-data"}, "a_2": {"unmapped", "lds-race"}})
+            self.assertEqual(unit.strict_tests(False), {"a_1": {"late-data"}, "a_2": {"unmapped", "lds-race"},
+                                                        "path_c": set()})
+            rows[unit.FINDINGS].append(["path_*", "past-end"])
+            self.assertEqual(unit.strict_tests(False)["path_c"], {"past-end"})
             rows[unit.FINDINGS].append(["b", "past-end"])
             self.assertEqual(unit.strict_tests(False)["b"], {"past-end"})
             self.assertEqual(set(unit.strict_tests(True)), {"a_1", "a_2"})
             rows[unit.FINDINGS].append(["c", "-"])
-            with self.assertRaisesRegex(SystemExit, "no test of results is called c"):
+            with self.assertRaisesRegex(SystemExit, "no test of results or of the library is called c"):
                 unit.strict_tests(False)
 
     def test_findings_of_a_unit_test_are_those_of_the_list(self):
