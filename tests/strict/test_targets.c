@@ -145,6 +145,26 @@ static void a_flush_precedes_reads_of_the_same_job(void **state)
 	assert_true(read_by(PIXELS, VA, 4));
 }
 
+/* A row of a tile of 32 pixels of one byte is half a line: another tile has the other half. */
+static void a_flush_precedes_reads_of_a_line_that_is_stored_again(void **state)
+{
+	(void)state;
+	targets_job_begin(targets, COMPUTE, 1);
+	store(VA, 32);
+	targets_flush(targets, CTX);
+	store(VA + 32, 32);
+	assert_false(read_by(PIXELS, VA, 32));
+	assert_true(read_by(PIXELS, VA, 64));
+	assert_int_equal(other.va, VA + 32);
+	assert_true(read_by(COMPUTE, VA, 64));
+	assert_int_equal(other.va, VA);
+	store(VA + 8, 8);
+	assert_true(read_by(PIXELS, VA, 32));
+	assert_int_equal(other.va, VA + 8);
+	targets_flush(targets, CTX);
+	assert_false(read_by(PIXELS, VA, 64));
+}
+
 static void contexts_are_apart(void **state)
 {
 	(void)state;
@@ -203,6 +223,7 @@ int main(void)
 		TEST(store_of_bytes_that_another_job_reads_is_found),
 		TEST(reads_that_precede_the_store_of_their_own_job_are_not_found),
 		TEST(a_flush_precedes_reads_of_the_same_job),
+		TEST(a_flush_precedes_reads_of_a_line_that_is_stored_again),
 		TEST(contexts_are_apart),
 		TEST(reset_ends_all_jobs),
 		TEST(the_last_lines_are_known),

@@ -12,7 +12,8 @@
 /* Bytes of a line that a job has accessed. */
 struct line {
 	u64 va;
-	u64 bytes;	/* a mask */
+	u64 bytes;	/* a mask, in the phase of the last access */
+	u64 before;	/* the same, in earlier phases */
 	u64 used;	/* by targets.time */
 	u32 job;	/* 0: the line is not used */
 	u32 phase;	/* of the context, at the last access */
@@ -135,10 +136,22 @@ static void remember(struct targets *targets, struct line (*lines)[WAYS],
 	}
 	if (l == set + WAYS)
 		*to = (struct line){ .va = va, .job = job, .ctx = (u8)a->ctx };
+	if (to->phase != targets->phase[a->ctx]) {
+		to->before |= to->bytes;
+		to->bytes = 0;
+	}
 	to->bytes |= bytes_of(a, va);
 	to->phase = targets->phase[a->ctx];
 	to->used = ++targets->time;
 	to->place = a->place;
+}
+
+/* Return the bytes of a line that a job has accessed, without those that a FLUSH orders for it. */
+static u64 accessed(const struct targets *targets, const struct line *l, bool same_job)
+{
+	if (!same_job)
+		return l->before | l->bytes;
+	return l->phase == targets->phase[l->ctx] ? l->bytes : 0;
 }
 
 /* Find bytes that jobs which run have accessed, of the line at va. */
@@ -146,18 +159,16 @@ static bool find(struct targets *targets, struct line (*lines)[WAYS],
 		 const struct targets_access *a, u64 va, struct targets_other *other)
 {
 	struct line *set = set_of(lines, a->ctx, va), *l;
-	const u64 bytes = bytes_of(a, va);
 
 	for (l = set; l < set + WAYS; l++) {
 		const u32 master = master_of(targets, l->job);
+		const u64 bytes = accessed(targets, l, master == a->master) & bytes_of(a, va);
 
-		if (master == TARGETS_MASTERS || l->ctx != a->ctx || l->va != va ||
-		    !(l->bytes & bytes) ||
-		    (master == a->master && l->phase != targets->phase[a->ctx]))
+		if (master == TARGETS_MASTERS || l->ctx != a->ctx || l->va != va || !bytes)
 			continue;
 		*other = (struct targets_other){
 			.master = master, .tag = targets->job[master].tag,
-			.va = va + (u64)__builtin_ctzll(l->bytes & bytes),
+			.va = va + (u64)__builtin_ctzll(bytes),
 			.same_job = master == a->master, .place = l->place,
 		};
 		return true;
