@@ -290,6 +290,7 @@ static const struct frame_error errors[] = {
 			"\"unit\":\"tag\",\"access\":\"read\",",
 			"\"other\":{\"unit\":\"pbe\",\"master\":\"pdm\",",
 			"\"same_job\":true},",
+			"\"omitted\":\"no FLUSH, or end of the job,",
 		},
 	}, {
 		.name = "texture_read_of_the_target_of_a_job_that_does_not_wait",

@@ -62,6 +62,27 @@ static void an_error_of_the_same_instruction_is_one_finding(void **state)
 	strict_destroy(&strict);
 }
 
+/* As the PBE's stores to a texture that a program reads in jobs of two data masters. */
+static void a_target_of_another_data_master_is_another_finding(void **state)
+{
+	struct strict_finding f = {
+		.kind = PUMICE_FINDING_TARGET_READ, .unit = PUMICE_UNIT_PBE,
+		.target = { .known = true, .unit = PUMICE_UNIT_TAG, .code = 16,
+			    .master = PUMICE_UNIT_VDM },
+	};
+
+	(void)state;
+	strict_init(&strict, NULL, NULL, NULL);
+	strict_report(&strict, &f);
+	f.addr = 4;
+	strict_report(&strict, &f);
+	assert_int_equal(strict_count(&strict), 1);
+	f.target.master = PUMICE_UNIT_CDM;
+	strict_report(&strict, &f);
+	assert_int_equal(strict_count(&strict), 2);
+	strict_destroy(&strict);
+}
+
 static void findings_without_room_are_counted(void **state)
 {
 	struct strict_finding f;
@@ -435,6 +456,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_error_of_the_same_instruction_is_one_finding),
+		cmocka_unit_test(a_target_of_another_data_master_is_another_finding),
 		cmocka_unit_test(findings_without_room_are_counted),
 		cmocka_unit_test(each_virtual_gpu_has_a_quota_of_its_own),
 		cmocka_unit_test(findings_of_a_virtual_gpu_that_does_not_exist_have_no_more_room),

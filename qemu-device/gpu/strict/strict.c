@@ -60,6 +60,7 @@ static bool is_same(const struct strict_finding *a, const struct strict_finding 
 	       a->object.addr == b->object.addr && a->table.va == b->table.va &&
 	       a->target.code == b->target.code && a->target.pc == b->target.pc &&
 	       a->target.unit == b->target.unit && a->target.same_job == b->target.same_job &&
+	       a->target.master == b->target.master &&
 	       a->other.known == b->other.known && a->other.pc == b->other.pc &&
 	       a->other.code == b->other.code && a->other.write == b->other.write;
 }
@@ -430,7 +431,7 @@ static const char *omission(const struct strict_finding *f)
 		return "no removal of the entry of the other table before its memory is used again";
 	case PUMICE_FINDING_TARGET_READ:
 		return f->target.same_job ?
-			       "no end of the job between the store of the target and the read" :
+			       "no FLUSH, or end of the job, between the store of the target and the read" :
 			       "no dependency between the job that stores the target and the one that reads it";
 	case PUMICE_FINDING_UPDATE_REUSED:
 		return "no value, or no object, of its own for this update";
