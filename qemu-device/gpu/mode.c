@@ -108,11 +108,11 @@ static void cache_op(void *opaque, const struct mmu_cache_op *op)
 	u32 usc = op->usc == MMU_ALL_USCS ? 0 : op->usc;
 	const u32 end = each ? gpu->config.cores * gpu->config.uscs_per_core : usc + 1;
 
-	/* A data master: a command that has waited for the work before it. */
-	if (op->usc == MMU_ALL_USCS && op->ctx < PUMICE_MMU_CONTEXTS) {
-		race_job_orders(gpu->strict.race, op->ctx);
+	/* Commands have waited for the work of their own job, and for no other. */
+	if (op->master == PUMICE_UNIT_CDM)
+		race_job_orders(gpu->strict.race);
+	else if (op->master == PUMICE_UNIT_PDM)
 		targets_flush(gpu->strict.targets, op->ctx);
-	}
 	coherence_operate(gpu, op);
 	for (; usc < end; usc++) {
 		switch (op->kind) {

@@ -161,7 +161,7 @@ static void launches_are_ordered_by_the_stream(void **state)
 
 	(void)state;
 	assert_false(store(a, 0, 4));
-	race_job_orders(race, 1);
+	race_job_orders(race);
 	assert_false(store(wave(compute_group(), 0), 0, 4));
 }
 

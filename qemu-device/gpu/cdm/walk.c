@@ -110,7 +110,7 @@ static void run_task(struct cdm *cdm, const struct cdm_command *cmd, unsigned in
 /* Make earlier stores visible. An operation on caches fills one step: *cost. See dm_flush(). */
 static void fence(struct cdm *cdm, unsigned int *cost)
 {
-	if (dm_fence(cdm->config.mmu, cdm->job.ctx))
+	if (dm_fence(cdm->config.mmu, PUMICE_UNIT_CDM, cdm->job.ctx))
 		*cost = UINT_MAX;
 }
 

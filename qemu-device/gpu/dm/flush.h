@@ -24,19 +24,20 @@ struct dm_flush {
 			    .scope = (u8)(in).scope })
 
 /*
- * Execute a flush of a job in context ctx, after the work before it. In fast mode: nothing. Returns
- * whether it was an operation, which takes as long as the caches have lines of the context: then
- * the caller ends its step, in which it may hold the device lock, so that the time of a step is at
- * most that of one operation.
+ * Execute a flush of a data master's stream, of a job in context ctx, after the work before it.
+ * In fast mode: nothing. Returns whether it was an operation, which takes as long as the caches
+ * have lines of the context: then the caller ends its step, in which it may hold the device lock,
+ * so that the time of a step is at most that of one operation.
  */
-static inline bool dm_flush(const struct mmu *mmu, unsigned int ctx, const struct dm_flush *flush)
+static inline bool dm_flush(const struct mmu *mmu, enum pumice_unit master, unsigned int ctx,
+			    const struct dm_flush *flush)
 {
 	if (!mmu->cache_op || (!flush->clean && !flush->invalidate))
 		return false;
 	mmu_cache_op(mmu, &(struct mmu_cache_op){
 		.kind = flush->invalidate ? MMU_CACHE_INVALIDATE : MMU_CACHE_CLEAN,
-		.scope = (enum pumice_mem_scope)flush->scope, .usc = MMU_ALL_USCS, .ctx = ctx,
-		.first = 0, .last = UINT64_MAX,
+		.scope = (enum pumice_mem_scope)flush->scope, .usc = MMU_ALL_USCS,
+		.master = master, .ctx = ctx, .first = 0, .last = UINT64_MAX,
 	});
 	return true;
 }
@@ -46,17 +47,18 @@ static inline bool dm_flush(const struct mmu *mmu, unsigned int ctx, const struc
  * written to the SLC, and lines of the cores, which may have former data, are dropped. As
  * dm_flush().
  */
-static inline bool dm_fence(const struct mmu *mmu, unsigned int ctx)
+static inline bool dm_fence(const struct mmu *mmu, enum pumice_unit master, unsigned int ctx)
 {
-	return dm_flush(mmu, ctx, &(struct dm_flush){ .clean = true, .invalidate = true,
-						      .scope = PUMICE_MEM_SCOPE_GPU });
+	return dm_flush(mmu, master, ctx,
+			&(struct dm_flush){ .clean = true, .invalidate = true,
+					    .scope = PUMICE_MEM_SCOPE_GPU });
 }
 
 /* The same for the CPU, which observes a word that a command writes afterwards. */
-static inline bool dm_publish(const struct mmu *mmu, unsigned int ctx)
+static inline bool dm_publish(const struct mmu *mmu, enum pumice_unit master, unsigned int ctx)
 {
-	return dm_flush(mmu, ctx, &(struct dm_flush){ .clean = true,
-						      .scope = PUMICE_MEM_SCOPE_SYSTEM });
+	return dm_flush(mmu, master, ctx,
+			&(struct dm_flush){ .clean = true, .scope = PUMICE_MEM_SCOPE_SYSTEM });
 }
 
 #endif

@@ -129,6 +129,8 @@ static bool write_marker(const struct dm_walk_access *access,
 bool dm_walk_control(struct dm_walk *walk, const struct dm_walk_access *access,
 		     enum pumice_cdm_type type, const struct dm_control *control, u64 next)
 {
+	const enum pumice_unit master = access->run->unit->unit;
+
 	walk->swept = false;
 	switch (type) {
 	case PUMICE_CDM_TYPE_CALL:
@@ -140,21 +142,21 @@ bool dm_walk_control(struct dm_walk *walk, const struct dm_walk_access *access,
 		return true;
 	case PUMICE_CDM_TYPE_TIMESTAMP:
 		if (control->timestamp.wait)
-			walk->swept = dm_publish(access->mmu, access->ctx);
+			walk->swept = dm_publish(access->mmu, master, access->ctx);
 		if (!write_time(access, control->timestamp.addr))
 			return false;
 		break;
 	case PUMICE_CDM_TYPE_MARKER:
 		if (control->marker.wait)
-			walk->swept = dm_publish(access->mmu, access->ctx);
+			walk->swept = dm_publish(access->mmu, master, access->ctx);
 		if (!write_marker(access, &control->marker))
 			return false;
 		break;
 	case PUMICE_CDM_TYPE_FLUSH:
-		walk->swept = dm_flush(access->mmu, access->ctx, &control->flush);
+		walk->swept = dm_flush(access->mmu, master, access->ctx, &control->flush);
 		break;
 	default:	/* FENCE */
-		walk->swept = dm_fence(access->mmu, access->ctx);
+		walk->swept = dm_fence(access->mmu, master, access->ctx);
 		break;
 	}
 	walk->pc = next;

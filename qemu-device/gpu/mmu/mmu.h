@@ -170,6 +170,7 @@ struct mmu_cache_op {
 	enum mmu_cache_kind kind;
 	enum pumice_mem_scope scope;
 	u32 usc;	/* over all cores; or not of a USC: MMU_ALL_USCS */
+	enum pumice_unit master;	/* whose stream has the command; NONE: another cause */
 	unsigned int ctx;	/* or MMU_TABLES or MMU_ALL_CONTEXTS */
 	u64 first, last;	/* addresses */
 };

@@ -267,7 +267,7 @@ static enum outcome run_flush(struct pdm *pdm, const struct pdm_command *cmd,
 {
 	if (pdm->list.open)
 		return refuse(pdm, PUMICE_FAULT_PDM_TILE_OPEN, fault);
-	return dm_flush(pdm->config.mmu, pdm->job.ctx, &cmd->flush) ? SWEPT : DONE;
+	return dm_flush(pdm->config.mmu, PUMICE_UNIT_PDM, pdm->job.ctx, &cmd->flush) ? SWEPT : DONE;
 }
 
 static enum outcome run(struct pdm *pdm, const struct pdm_command *cmd, struct gpu_fault *fault)

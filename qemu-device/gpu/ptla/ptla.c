@@ -232,7 +232,8 @@ static void fetch(struct ptla *ptla, struct ptla_unit *unit)
 	ptla->traced = trace_span_begin(ptla->trace,
 					command_event(ptla, PUMICE_TRACE_PHASE_BEGIN));
 	if (c->type == PUMICE_TDM_TYPE_FLUSH)
-		c->extra = dm_flush(ptla->mmu, ptla->job.ctx, &c->flush) ? STEP_COST : 0;
+		c->extra = dm_flush(ptla->mmu, PUMICE_UNIT_PTLA, ptla->job.ctx, &c->flush) ?
+				   STEP_COST : 0;
 	if (!c->pieces) {
 		complete_command(ptla);
 		return;

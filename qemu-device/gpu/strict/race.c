@@ -7,7 +7,7 @@
  * before the other; a load and a compare-and-exchange operation are none:
  *
  * - Waves of a work-group are ordered by the vector clocks of usc/watch.c.
- * - A work-group is ordered after another one of its compute job by a command of the stream between
+ * - A work-group is ordered after another one of its compute job by a command of its stream between
  *   them that waits for launches, and after those of a job that has ended before its own was ready:
  *   one that could have begun earlier does not depend on it, even if its data master was busy.
  * - A fence of scope core is after all earlier fences of its core, one of a larger scope after all
@@ -201,9 +201,8 @@ void race_reset(struct race *race)
 	pthread_mutex_unlock(&race->lock);
 }
 
-void race_job_orders(struct race *race, u32 ctx)
+void race_job_orders(struct race *race)
 {
-	(void)ctx;	/* there is one compute job at a time */
 	if (!race)
 		return;
 	pthread_mutex_lock(&race->lock);

@@ -67,8 +67,11 @@ void race_job_begin(struct race *race, enum pumice_wave_master master, u64 tag, 
 void race_job_end(struct race *race, enum pumice_wave_master master, u64 clock);
 /* All jobs have ended: a reset. */
 void race_reset(struct race *race);
-/* All work-groups that the compute job in an MMU context has begun precede those after. */
-void race_job_orders(struct race *race, u32 ctx);
+/*
+ * All work-groups that the compute job has begun precede those after: a command of its stream has
+ * waited for them. There is one compute job at a time.
+ */
+void race_job_orders(struct race *race);
 
 /* A work-group begins to access memory: return its number, not 0. */
 u32 race_group_begin(struct race *race, const struct race_group *group);

@@ -12,9 +12,8 @@
  *
  * Limits: of each kind TARGETS_LINES lines of 64 bytes are known, the last ones, and fewer if many
  * have the same hash. A read that precedes the store of its own job has the value from before the
- * job, which a background program loads; if it is of another tile it is not found. Operations of
- * other streams and of the firmware in the same context count as a FLUSH. Reads of a compute job
- * end when it is switched out.
+ * job, which a background program loads; if it is of another tile it is not found. Reads of a
+ * compute job end when it is switched out.
  */
 #ifndef PUMICE_GPU_STRICT_TARGETS_H
 #define PUMICE_GPU_STRICT_TARGETS_H
@@ -59,7 +58,7 @@ void targets_job_begin(struct targets *targets, u32 master, u64 tag);
 void targets_job_end(struct targets *targets, u32 master);
 /* All jobs have ended: a reset. */
 void targets_reset(struct targets *targets);
-/* A stream of a context has waited for its work: stores precede later reads of the same job. */
+/* The job that stores has waited for its tiles: they precede its later reads. */
 void targets_flush(struct targets *targets, unsigned int ctx);
 /* The PBE stores. Returns whether another job that runs has read one of the bytes. */
 bool targets_store(struct targets *targets, const struct targets_access *store,

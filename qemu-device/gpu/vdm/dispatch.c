@@ -162,7 +162,7 @@ static void begin_chunk(struct vdm *vdm, struct vdm_core *core)
 {
 	core->chunk = *chunk_of(vdm, core->fifo_chunk[core->fifo_first]);
 	if (core->chunk.task)
-		dm_fence(vdm->config.mmu, vdm->job.ctx);
+		dm_fence(vdm->config.mmu, PUMICE_UNIT_VDM, vdm->job.ctx);
 	core->fifo_first = (core->fifo_first + 1) % VDM_MAX_FIFO;
 	fifo_pop(&core->fifo, 1, now(vdm));
 	core->place = core->chunk.from;

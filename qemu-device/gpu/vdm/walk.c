@@ -193,8 +193,8 @@ static enum vdm_walk_result run_command(struct vdm *vdm, struct vdm_chunk *chunk
 	case PUMICE_VDM_TYPE_TASK:
 		return make_task(vdm, chunk);
 	case PUMICE_VDM_TYPE_FLUSH:
-		return dm_flush(vdm->config.mmu, vdm->job.ctx, &cmd.flush) ? VDM_WALK_SWEPT :
-									     VDM_WALK_ON;
+		return dm_flush(vdm->config.mmu, PUMICE_UNIT_VDM, vdm->job.ctx, &cmd.flush) ?
+			       VDM_WALK_SWEPT : VDM_WALK_ON;
 	}
 	return VDM_WALK_ON;
 }

@@ -8,7 +8,10 @@
  */
 #include <string.h>
 
+#include "../../../qemu-device/gpu/dm/flush.h"
 #include "../../../qemu-device/gpu/gpu.h"
+#include "../../../qemu-device/gpu/strict/race.h"
+#include "../../../qemu-device/gpu/strict/targets.h"
 #include "../usc/enc.h"
 #include "job.h"
 
@@ -567,6 +570,64 @@ static void results_with_operations_are_the_same_in_all_modes(void **state)
 	fx_destroy(fx);
 }
 
+/* ------------------------------------------------------------------- mode strict */
+
+/* Return whether a store by a new work-group of the compute job races with an earlier one. */
+static bool store_races(struct fixture *fx)
+{
+	static const u32 before[RACE_WAVES];
+	static u8 word[4] __attribute__((aligned(4)));
+	const struct race_group group = { .master = PUMICE_WAVE_MASTER_CDM, .ctx = JOB_CTX };
+	struct race *race = fx->gpu->strict.race;
+	const struct race_access a = {
+		.group = race_group_begin(race, &group), .write = true, .clock = 1,
+		.before = before,
+	};
+	struct race_other other;
+
+	return race_access(race, &a, word, sizeof(word), &other);
+}
+
+/* Return whether a read by the job that stores targets is one of bytes that it has stored. */
+static bool target_is_read(struct fixture *fx)
+{
+	const struct targets_access a = { .master = GPU_PDM, .ctx = JOB_CTX, .va = JOB_DATA,
+					  .bytes = 4 };
+	struct targets_other other;
+
+	return targets_read(fx->gpu->strict.targets, &a, &other);
+}
+
+static void operations_order_the_work_of_their_own_job_only(void **state)
+{
+	const struct targets_access target = { .master = GPU_PDM, .ctx = JOB_CTX, .va = JOB_DATA,
+					       .bytes = LINE };
+	struct fixture *fx = create();
+	struct targets_other other;
+
+	(void)state;
+	assert_int_equal(pumice_gpu_set_mode(fx->gpu, "strict"), 0);
+	targets_job_begin(fx->gpu->strict.targets, GPU_PDM, 1);
+	targets_store(fx->gpu->strict.targets, &target, &other);
+	assert_false(store_races(fx));
+	/* Of the firmware, in the job's context; of streams of other jobs. */
+	fx_fw_write(fx, PUMICE_SLC_OP, PUMICE_SLC_OP__CLEAN__MASK |
+		    PUMICE_SLC_OP__INVALIDATE__MASK |
+		    PUMICE_FIELD_PREP(PUMICE_SLC_OP__SCOPE, PUMICE_MEM_SCOPE_SYSTEM) |
+		    PUMICE_FIELD_PREP(PUMICE_SLC_OP__CTX, JOB_CTX));
+	dm_fence(&fx->gpu->mmu, PUMICE_UNIT_VDM, JOB_CTX);
+	dm_publish(&fx->gpu->mmu, PUMICE_UNIT_PTLA, JOB_CTX);
+	assert_true(store_races(fx));
+	assert_true(target_is_read(fx));
+	dm_publish(&fx->gpu->mmu, PUMICE_UNIT_CDM, JOB_CTX);
+	assert_false(store_races(fx));
+	assert_true(target_is_read(fx));
+	dm_fence(&fx->gpu->mmu, PUMICE_UNIT_PDM, JOB_CTX);
+	assert_true(store_races(fx));
+	assert_false(target_is_read(fx));
+	fx_destroy(fx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -590,6 +651,7 @@ int main(void)
 		cmocka_unit_test(flushes_of_older_streams_keep_their_meaning),
 		cmocka_unit_test(bad_flushes_are_refused_and_the_next_job_runs),
 		cmocka_unit_test(results_with_operations_are_the_same_in_all_modes),
+		cmocka_unit_test(operations_order_the_work_of_their_own_job_only),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

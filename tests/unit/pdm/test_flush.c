@@ -123,6 +123,29 @@ static void a_flush_that_waits_wakes_all_cores(void **state)
 	assert_int_equal(fx.end, DM_DONE);
 }
 
+static void keep_master(void *opaque, const struct mmu_cache_op *op)
+{
+	*(enum pumice_unit *)opaque = op->master;
+}
+
+/* It orders tiles of its own job, and no work of others. */
+static void a_flush_is_of_the_render_control_list(void **state)
+{
+	enum pumice_unit master = PUMICE_UNIT_NONE;
+
+	(void)state;
+	begin_list();
+	put_tile(0, false);
+	put_flush();
+	put_tile(1, true);
+	mmu_set_cache_op(&fx.mmu, keep_master, &master);
+	fx_start(&fx, false);
+	fx_run(&fx);
+	mmu_set_cache_op(&fx.mmu, NULL, NULL);
+	assert_int_equal(fx.end, DM_DONE);
+	assert_int_equal(master, PUMICE_UNIT_PDM);
+}
+
 /* The next job on the PDM has no such flush. */
 static void a_flush_does_not_wait_after_its_job(void **state)
 {
@@ -162,6 +185,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_flush_that_waits_is_one_command, open_fixture,
 						close_fixture),
 		cmocka_unit_test_setup_teardown(a_flush_that_waits_wakes_all_cores, open_fixture,
+						close_fixture),
+		cmocka_unit_test_setup_teardown(a_flush_is_of_the_render_control_list, open_fixture,
 						close_fixture),
 		cmocka_unit_test_setup_teardown(a_flush_does_not_wait_after_its_job, open_fixture,
 						close_fixture),
