@@ -127,6 +127,36 @@ const struct zoo_error zoo_memory[] = {
 		.finding = "global-race", .place = "\"access\":\"read\",\"va\":\"0x",
 		.instruction = 20, .other = 11,
 	}, {
+		.name = "work_groups_copy_to_the_same_words",
+		.groups = 2, .instances = 64,
+		.program = "mov r3, [one], sh4\n"
+			   "shl.u32 r3, r3, 8\n"
+			   "mov sh8, 0\n"
+			   "%s"
+			   "group_store_shared sig0, sh8, sh0, 1\n"
+			   "sig_wait r2[0], sig0\n"
+			   "global_load32 sig0, r4, [one], sh0 + r9\n"
+			   "sig_wait r2[0], sig0\n",
+		.right = "add.u32 sh0, sh0, r3[0]\n",
+		.wrong = "mov r4, [one], 0\n",
+		.finding = "global-race", .place = ",\"label\":\"words\",",
+		.instruction = 10, .other = 10,
+	}, {
+		.name = "burst_of_a_word_that_another_work_group_stores",
+		.groups = 2, .instances = 32,
+		.program = "mov r3, [one], sh4\n"
+			   "shl.u32 r3, r3, 8\n"
+			   "add.u32 r4, r3, r1\n"
+			   "global_store32 sig0, [one], sh0 + r4, r1\n"
+			   "sig_wait r2[0], sig0\n"
+			   "%s"
+			   "shared_load sig0, sh8, sh0, 1\n"
+			   "sig_wait r2[0], sig0\n",
+		.right = "add.u32 sh0, sh0, r3[0]\n",
+		.wrong = "mov r4, [one], 0\n",
+		.finding = "global-race", .place = "\"access\":\"read\",\"va\":\"0x",
+		.instruction = 12, .other = 9,
+	}, {
 		.name = "no_invalidation_before_words_of_another_usc_are_loaded_again",
 		.groups = 2, .instances = 32, .cores = 2, .program = LOAD_AGAIN,
 		.right = "cache_invalidate core\n",

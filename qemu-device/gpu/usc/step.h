@@ -58,6 +58,9 @@ void usc_stale_begin(const struct exec *x, const struct usc_insn *i, const struc
 
 /* watch.c: access of an instruction to local memory, by lane, and to shared registers. */
 struct usc_watch_step {
+	u64 va;		/* of a copy or burst to or from the common store or local memory */
+	u32 bytes;	/* 0: the wave executes none */
+	bool store;
 	struct usc_access access;
 	u32 lanes;	/* 0: it has none */
 	u32 offset[PUMICE_LANES];
@@ -69,7 +72,8 @@ struct usc_watch_step {
 void usc_watch_begin(const struct exec *x, const struct usc_insn *i, struct usc_watch_step *s);
 void usc_watch_end(struct exec *x, const struct usc_insn *i, const struct usc_watch_step *s);
 /* The same for its accesses to memory, in detailed modes, before usc_watch_end(). */
-void usc_watch_memory(struct exec *x, const struct usc_insn *i, const struct usc_requests *r);
+void usc_watch_memory(struct exec *x, const struct usc_insn *i, const struct usc_requests *r,
+		      const struct usc_watch_step *s);
 
 /* unset.c: an instruction that may use registers or local memory without a value. */
 struct usc_unset_origin {

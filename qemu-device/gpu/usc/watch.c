@@ -21,8 +21,8 @@
  * Two lanes of one instruction do not race, because the highest lane takes precedence
  * (hw/isa.xml). Of more than two unordered reads the last two are kept. Fences order all accesses
  * in the order in which they were executed, whichever variable connects them, so a race that they
- * hide by chance is not found. Work-group copies have no history: a missing wait for one is
- * reported as late data. Not for rays: their waves have no local memory.
+ * hide by chance is not found. Work-group copies have no history in local memory: a missing wait
+ * for one is reported as late data. Not for rays: their waves have no local memory.
  */
 #include "watch.h"
 
@@ -252,10 +252,24 @@ static u32 scatter_lanes(const struct exec *x, const struct usc_insn *i, u32 *in
 	return i->masked && i->op != PUMICE_USC_OP_SELECT ? usc_active_lanes(x, i) : x->valid;
 }
 
+/* Describe the memory of a work-group copy, in the wave that executes it, or of a burst. */
+static void copy_begin(const struct exec *x, const struct usc_insn *i, struct usc_watch_step *s)
+{
+	const bool group = pumice_usc_is_group_copy(i->op);
+
+	s->bytes = 0;
+	if (group ? !usc_copy_executes(x) : i->op != PUMICE_USC_OP_SHARED_LOAD)
+		return;
+	s->va = exec_base(x, i);
+	s->bytes = i->words * 4u;
+	s->store = i->loads == USC_LOADS_NONE;
+}
+
 void usc_watch_begin(const struct exec *x, const struct usc_insn *i, struct usc_watch_step *s)
 {
 	u32 row[USC_ROW_WORDS];
 
+	copy_begin(x, i, s);
 	s->scatter = scatter_lanes(x, i, s->index);
 	s->lanes = 0;
 	s->access = (struct usc_access){ 0 };
@@ -339,7 +353,30 @@ static const u8 *host_of(const struct exec *x, u64 va, bool write, struct watch_
 	return page->host ? page->host + at : NULL;
 }
 
-void usc_watch_memory(struct exec *x, const struct usc_insn *i, const struct usc_requests *r)
+/* Record an access to bytes of memory, and report the first race of it. */
+static void access_memory(const struct exec *x, const struct race_access *a, u64 first, u64 bytes,
+			  struct watch_page *page)
+{
+	const u64 end = first + bytes;
+	bool reported = false;
+	u64 va, part;
+
+	for (va = first; va < end; va += part) {
+		const u8 *host = host_of(x, va, a->write, page);
+		struct race_other other;
+
+		part = min_u64(end - va, (1u << MMU_GRAIN_SHIFT) -
+			       (va & ((1u << MMU_GRAIN_SHIFT) - 1)));
+		if (!host || !race_access(x->usc->strict->race, a, host, (u32)part, &other))
+			continue;
+		if (!reported)
+			report_memory(x, a, va, &other);
+		reported = true;
+	}
+}
+
+void usc_watch_memory(struct exec *x, const struct usc_insn *i, const struct usc_requests *r,
+		      const struct usc_watch_step *s)
 {
 	const unsigned int group = x->usc->task[x->wave->slot].group;
 	struct watch_group *g = &x->usc->watch->group[group];
@@ -347,7 +384,7 @@ void usc_watch_memory(struct exec *x, const struct usc_insn *i, const struct usc
 	struct watch_page page = { .number = UINT64_MAX };
 	struct race_access a = {
 		.wave = (u8)wave,
-		.write = r->store,
+		.write = r->store || (s->bytes && s->store),
 		.atomic = r->atomic,
 		.compares = r->atomic && i->func == PUMICE_USC_ATOMIC_CMPXCHG,
 		.pc = (u32)(i - x->program->insn),
@@ -356,29 +393,18 @@ void usc_watch_memory(struct exec *x, const struct usc_insn *i, const struct usc
 		.acquired = g->acquired[wave],
 	};
 
-	if (!r->lanes || g->first == UINT32_MAX || !x->usc->strict->race)
+	if (!(r->lanes || s->bytes) || g->first == UINT32_MAX || !x->usc->strict->race)
 		return;
 	a.group = race_number(x, g);
 	for (u32 left = r->lanes; left; left &= left - 1) {
-		const u64 first = r->va[__builtin_ctz(left)], end = first + r->bytes;
-		bool reported = false;
-		u64 va, part;
-
 		a.lane = (u8)__builtin_ctz(left);
-		for (va = first; va < end; va += part) {
-			const u8 *host = host_of(x, va, r->store, &page);
-			struct race_other other;
-
-			part = min_u64(end - va, (1u << MMU_GRAIN_SHIFT) -
-				       (va & ((1u << MMU_GRAIN_SHIFT) - 1)));
-			if (!host || !race_access(x->usc->strict->race, &a, host, (u32)part,
-						  &other))
-				continue;
-			if (!reported)
-				report_memory(x, &a, va, &other);
-			reported = true;
-		}
+		access_memory(x, &a, r->va[a.lane], r->bytes, &page);
 	}
+	/* All waves have met before a copy: it precedes what they do after that. */
+	if (pumice_usc_is_group_copy(i->op) && s->bytes && g->waves > 1)
+		a.clock--;
+	if (s->bytes)
+		access_memory(x, &a, s->va, s->bytes, &page);
 }
 
 /* ------------------------------------------------------------------- shared registers */
