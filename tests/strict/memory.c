@@ -191,6 +191,30 @@ const struct zoo_error zoo_memory[] = {
 		.finding = "clash", .place = "\"access\":\"write\",\"register\":\"sh23\"",
 		.instruction = 9, .other = 9,
 	}, {
+		.name = "lanes_write_one_coefficient_register",
+		.instances = 32,
+		.program = "and.u32 r3, r1, 124\n"
+			   "%s"
+			   "mov idx0, [one], r3\n"
+			   "mov cf[idx0 + 2], [one], r1\n"
+			   "mov cf39, 0\n",
+		.right = "shr.u32 r3, r3, 2\n",
+		.wrong = "shr.u32 r3, r3, 3\n",
+		.finding = "clash", .place = "\"access\":\"write\",\"register\":\"cf17\"",
+		.instruction = 9, .other = 9,
+	}, {
+		.name = "lanes_write_one_alternate_coefficient_register",
+		.instances = 32,
+		.program = "and.u32 r3, r1, 124\n"
+			   "%s"
+			   "mov idx0, [one], r3\n"
+			   "mov cfa[idx0 + 2], [one], r1\n"
+			   "mov cfa39, 0\n",
+		.right = "shr.u32 r3, r3, 2\n",
+		.wrong = "shr.u32 r3, r3, 3\n",
+		.finding = "clash", .place = "\"access\":\"write\",\"register\":\"cfa17\"",
+		.instruction = 9, .other = 9,
+	}, {
 		.name = "lanes_write_one_value_to_a_shared_register",
 		.instances = 32,
 		.program = "mov idx0, [one], 3\n"
