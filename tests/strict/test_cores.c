@@ -288,6 +288,31 @@ static void other_modes_and_units_have_no_lines(void **state)
 	assert_false(reads(A, VA, 4));
 }
 
+/* As in caches with lines of 128 bytes. */
+static void reads_and_stores_fill_whole_lines_on_request(void **state)
+{
+	(void)state;
+	cores_fill(cores, 128);
+	assert_false(reads(A, VA, 4));
+	stores(B, VA + 124, 4);
+	stores(B, VA + 128, 4);
+	assert_false(reads(A, VA + 120, 4));
+	assert_false(reads(A, VA + 128, 4));
+	assert_true(reads(A, VA + 120, 8));
+	assert_int_equal(at, VA + 124);
+	/* A store fills the rest of its line with former bytes, too. */
+	stores(A, VA + 256, 32);
+	stores(B, VA + 352, 32);
+	assert_false(reads(A, VA + 256, 32));
+	assert_true(reads(A, VA + 352, 32));
+	drop(PUMICE_MEM_SCOPE_CORE, A, CTX, 0, ALL);
+	assert_false(reads(A, VA + 352, 32));
+	cores_fill(cores, 0);
+	assert_false(reads(A, VA + 512, 4));
+	stores(B, VA + 516, 4);
+	assert_false(reads(A, VA + 516, 4));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -305,6 +330,7 @@ int main(void)
 		TEST(ranges_and_contexts_are_apart),
 		TEST(ranges_end_with_the_last_line_of_64_bits),
 		TEST(operations_that_keep_lines_change_nothing),
+		TEST(reads_and_stores_fill_whole_lines_on_request),
 		TEST(the_last_lines_are_known),
 		TEST(other_modes_and_units_have_no_lines),
 	};

@@ -45,6 +45,7 @@ struct cores {
 	u32 uscs, uscs_per_core, caches;	/* constant */
 	pthread_mutex_t lock;			/* guards the rest; a leaf */
 	u64 time;
+	u32 fill;	/* cores_fill() */
 	/* By context and cache: times that all lines were dropped. */
 	u32 *generation;
 	struct line line[SETS][WAYS];
@@ -86,6 +87,13 @@ void cores_destroy(struct cores *cores)
 	free(cores->generation);
 	pthread_mutex_destroy(&cores->lock);
 	free(cores);
+}
+
+void cores_fill(struct cores *cores, u32 bytes)
+{
+	pthread_mutex_lock(&cores->lock);
+	cores->fill = bytes;
+	pthread_mutex_unlock(&cores->lock);
 }
 
 void cores_reset(struct cores *cores)
@@ -192,10 +200,31 @@ static struct line *get(struct cores *cores, unsigned int ctx, u64 va)
 	return line;
 }
 
-/* Return the mask of the bytes of an access in the line at va. */
+/* Return the mask of the bytes of an access in the line at va, which may have none. */
 static u64 bytes_of(const struct cores_access *a, u64 va)
 {
+	if (va >= a->va + a->bytes || va + LINES_BYTES <= a->va)
+		return 0;
 	return lines_mask(va, a->va, a->va + a->bytes);
+}
+
+/* Return the mask of the bytes of a line that an access to some of them fills. */
+static u64 filled(const struct cores *cores, u64 bytes)
+{
+	return cores->fill ? UINT64_MAX : bytes;
+}
+
+/* Return the first line that an access fills, and the end of the last one. */
+static u64 first_of(const struct cores *cores, const struct cores_access *a)
+{
+	return a->va & ~(u64)((cores->fill ? cores->fill : LINES_BYTES) - 1);
+}
+
+static u64 end_of(const struct cores *cores, const struct cores_access *a)
+{
+	const u64 end = a->va + a->bytes;
+
+	return cores->fill ? (end + cores->fill - 1) & ~(u64)(cores->fill - 1) : end;
 }
 
 /* ------------------------------------------------------------------- accesses */
@@ -205,21 +234,21 @@ static u64 read_by(struct cores *cores, struct line *line, u32 cache, u64 bytes)
 {
 	struct held *held = held_in(cores, line, cache);
 
-	held->read |= bytes;
+	held->read |= filled(cores, bytes);
 	return held->stale & bytes;
 }
 
 bool cores_read(struct cores *cores, const struct cores_access *read, u64 *at)
 {
-	const u64 end = read->va + read->bytes;
 	const u32 kind = read->texture ? TEXTURE : DATA;
 	bool stale = false;
-	u64 va, bytes;
+	u64 va, end, bytes;
 
 	if (!cores || read->usc >= cores->uscs)
 		return false;
 	pthread_mutex_lock(&cores->lock);
-	for (va = read->va & ~(u64)(LINES_BYTES - 1); va < end; va += LINES_BYTES) {
+	end = end_of(cores, read);
+	for (va = first_of(cores, read); va < end; va += LINES_BYTES) {
 		struct line *line = get(cores, read->ctx, va);
 
 		if (!line)
@@ -246,7 +275,7 @@ static void receive(struct cores *cores, struct line *line, u32 cache,
 		return;
 	}
 	held = held_in(cores, line, cache);
-	held->read |= bytes_of(write, line->va);
+	held->read |= filled(cores, bytes_of(write, line->va));
 	held->stale &= ~bytes_of(write, line->va);
 }
 
@@ -273,15 +302,19 @@ static void write_line(struct cores *cores, struct line *line, const struct core
 
 void cores_write(struct cores *cores, const struct cores_access *write)
 {
-	const u64 end = write->va + write->bytes;
 	struct line *line;
-	u64 va;
+	u64 va, end;
 
 	if (!cores || (write->usc != CORES_NO_USC && write->usc >= cores->uscs))
 		return;
 	pthread_mutex_lock(&cores->lock);
-	for (va = write->va & ~(u64)(LINES_BYTES - 1); va < end; va += LINES_BYTES) {
-		line = find(cores, write->ctx, va);
+	end = end_of(cores, write);
+	for (va = first_of(cores, write); va < end; va += LINES_BYTES) {
+		const bool fills = cores->fill && write->usc != CORES_NO_USC && !write->atomic;
+
+		line = fills ? get(cores, write->ctx, va) : find(cores, write->ctx, va);
+		if (line && fills)
+			line->used = ++cores->time;
 		if (line)
 			write_line(cores, line, write);
 	}

@@ -45,6 +45,12 @@ void cores_destroy(struct cores *cores);
 
 /* The functions take a lock, a leaf. Any thread. */
 
+/*
+ * From now on reads and stores fill whole lines of some bytes, a power of two and at least
+ * LINES_BYTES, or only the bytes that they access: 0, as at first. With lines a program is tested
+ * for bytes that it shares with others in a line of real caches.
+ */
+void cores_fill(struct cores *cores, u32 bytes);
 /* Drop all lines: a reset. */
 void cores_reset(struct cores *cores);
 /* A unit reads by the caches of a USC. Returns whether a byte is stale there, the first in *at. */
