@@ -74,6 +74,14 @@ struct pumice_ray_structure {
 	struct uniforms parts;	/* only the offsets */
 };
 
+/* The macro of programs that read what other cores have stored in the same launch. */
+static const char *drop_lines(const struct pumice_device *dev)
+{
+	if (dev->info.version < VERSION_CACHES)
+		return ".macro drop_lines\n.endm\n";
+	return ".macro drop_lines\n\tcache_invalidate core\n.endm\n";
+}
+
 /* Assemble a program. Its work-groups have 32 instances: their number changes nothing else. */
 static int assemble(struct pumice_device *dev, enum rays_program p,
 		    struct pumice_program **program)
@@ -82,7 +90,7 @@ static int assemble(struct pumice_device *dev, enum rays_program p,
 	char *text;
 	int err;
 
-	if (asprintf(&text, "%s%s", common_text, programs[p].text) < 0)
+	if (asprintf(&text, "%s%s%s", common_text, drop_lines(dev), programs[p].text) < 0)
 		return fail(dev, ENOMEM, "rays: out of memory");
 	err = program_assemble(programs[p].name, text, device_warnings(dev), program, error,
 			       sizeof(error));

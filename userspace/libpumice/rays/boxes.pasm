@@ -1,7 +1,8 @@
 ; SPDX-License-Identifier: MIT
 ;
 ; Boxes of the binary tree, from the leaves to the root: an instance for each leaf. Of the two that
-; reach an inner node the second one continues.
+; reach an inner node the second one continues. It may have the other's box in a line of its caches,
+; since the store of its own box, with the bytes from before.
 
 .alias    number, r16		; in the binary tree
 .alias    box, r20		; r20 to r27
@@ -34,6 +35,7 @@ climb:
 	and.u32		r0, r0, r1
 	br_all		done, [!r0]
 	mem_fence	device
+	drop_lines
 	pair_at		r18, children, number
 	global_load64	sig0, r28, [r0], base + r18
 	sig_wait	r19[0], sig0
