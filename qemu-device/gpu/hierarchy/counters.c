@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "internal.h"
+#include "pumice_format_table.h"
 
 typedef void visit_level(void *opaque, const struct level *level);
 
@@ -75,11 +76,14 @@ void hierarchy_client_counters(struct hierarchy *h, u32 client, struct hierarchy
 	hierarchy_drain_locked(h);
 	out->requests = h->made[client].requests;
 	out->bytes = h->made[client].bytes;
-	/* A client has one path; the caches of the other have none of its requests. */
-	each_level(h, PUMICE_CACHE_DATA_L1, add_client, &first);
-	each_level(h, PUMICE_CACHE_TEXTURE_L1, add_client, &first);
-	each_level(h, PUMICE_CACHE_DATA_L2, add_client, &second);
-	each_level(h, PUMICE_CACHE_TEXTURE_L2, add_client, &second);
+	/* A client has one path; the caches of the others have none of its requests. */
+	if (pumice_client_table[client].path == PUMICE_MEM_PATH_DATA) {
+		each_level(h, PUMICE_CACHE_DATA_L1, add_client, &first);
+		each_level(h, PUMICE_CACHE_DATA_L2, add_client, &second);
+	} else if (pumice_client_table[client].path == PUMICE_MEM_PATH_TEXTURE) {
+		each_level(h, PUMICE_CACHE_TEXTURE_L1, add_client, &first);
+		each_level(h, PUMICE_CACHE_TEXTURE_L2, add_client, &second);
+	}
 	out->slc = *slc_client(h->slc, client);
 	pthread_mutex_unlock(&h->lock);
 }
