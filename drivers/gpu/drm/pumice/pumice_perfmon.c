@@ -13,6 +13,7 @@
  * (dev.i915.perf_stream_paranoid, dev.xe.observation_paranoid), reading them requires
  * CAP_PERFMON, unless dev.pumice.perf_paranoid is 0.
  */
+#include <linux/bitmap.h>
 #include <linux/capability.h>
 #include <linux/slab.h>
 #include <linux/sysctl.h>
@@ -40,6 +41,8 @@ static const struct {
 };
 
 static_assert(ARRAY_SIZE(counters) <= PUMICE_PERF_COUNTER_COUNT);
+/* Numbers of counters fit in the elements of struct pumice_perfmon.counters. */
+static_assert(ARRAY_SIZE(counters) <= U8_MAX + 1);
 
 /* dev.pumice.perf_paranoid: 1: global counters need CAP_PERFMON; 0: they do not */
 static int perf_paranoid = 1;
@@ -279,17 +282,17 @@ static void perfmon_read_values(const struct pumice_perfmon *perfmon, u64 *value
 
 /*
  * Reset the counters by the values that were returned, so that counts added by the firmware
- * meanwhile are not lost. Backwards: for duplicate counters the first value is used.
+ * meanwhile are not lost. For duplicate counters the first value is used.
  */
 static void perfmon_reset_values(struct pumice_perfmon *perfmon, const u64 *values)
 {
-	u64 zero[PUMICE_PERF_COUNTER_COUNT];
+	DECLARE_BITMAP(reset, PUMICE_PERF_COUNTER_COUNT) = { 0 };
 	u32 i;
 
 	lockdep_assert_held(&perfmon->lock);
-	memcpy(zero, perfmon->zero, sizeof(zero));
-	for (i = perfmon->count; i-- > 0;)
-		perfmon->zero[perfmon->counters[i]] = zero[perfmon->counters[i]] + values[i];
+	for (i = 0; i < perfmon->count; i++)
+		if (!__test_and_set_bit(perfmon->counters[i], reset))
+			perfmon->zero[perfmon->counters[i]] += values[i];
 }
 
 static int perfmon_get_values(struct pumice_perfmon *perfmon,
