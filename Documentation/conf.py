@@ -2,7 +2,6 @@
 """Sphinx settings. `make docs` builds the site; the reference pages are generated from hw/."""
 import os
 import pathlib
-import re
 import shutil
 import sys
 
@@ -31,6 +30,7 @@ nitpick_ignore_regex = [("c:identifier", pattern) for pattern in (
 
 here = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(here))
+import counter_tables  # noqa: E402  # pylint: disable=wrong-import-position
 import kernel_doc  # noqa: E402  # pylint: disable=wrong-import-position
 import structure_pages  # noqa: E402  # pylint: disable=wrong-import-position
 generated = here.parent / os.environ.get("BUILD", "build") / "gen" / "docs"
@@ -43,9 +43,7 @@ shutil.copytree(generated, reference)
 
 def counters_page():
     """Return the performance counters, from the table in hw/perf.h."""
-    text = (here.parent / "hw" / "perf.h").read_text(encoding="utf-8")
-    rows = re.findall(r'X\((\w+), (\w+), ([01]), "(.*?)", "(.*?)"\)', text)
-    assert rows, "hw/perf.h has no counters"
+    rows = counter_tables.table(here.parent / "hw" / "perf.h", "PUMICE_PERF_COUNTERS")
     out = [".. Generated from hw/perf.h; edit that instead.\n", "Performance counters",
            "====================\n", ".. list-table::", "   :header-rows: 1\n",
            "   * - Number", "     - Name", "     - Block", "     - Counts", "     - Unit",
@@ -59,13 +57,10 @@ def counters_page():
 
 def hierarchy_counts_page():
     """Return the columns of the memory hierarchy's counts, from the tables in hw/hier.h."""
-    text = (here.parent / "hw" / "hier.h").read_text(encoding="utf-8")
     out = [".. Generated from hw/hier.h; edit that instead.\n", "Counts of the memory hierarchy",
            "==============================\n"]
     for table, title in (("CLIENT", "Of a client"), ("LEVEL", "Of a level of caches")):
-        rows = re.findall(r'X\((\w+), "(.*?)"\)',
-                          text.partition(f"PUMICE_HIER_{table}_COLUMNS(X)")[2].partition("\n\n")[0])
-        assert rows, f"hw/hier.h has no columns of {table}"
+        rows = counter_tables.table(here.parent / "hw" / "hier.h", f"PUMICE_HIER_{table}_COLUMNS")
         out += [title, "-" * len(title), "", ".. list-table::", "   :header-rows: 1\n",
                 "   * - Column", "     - Name", "     - Counts"]
         for number, (name, description) in enumerate(rows):
