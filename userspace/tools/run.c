@@ -149,7 +149,7 @@ static int list_perf(const char *device)
 	pumice_device_limits(dev, &limits, sizeof(limits));
 	for (uint32_t i = 0; i < limits.perf_counters; i++)
 		if (!pumice_perf_counter_get(dev, i, &info))
-			printf("%-20s %-4s %s (%s)\n", info.name, info.category, info.description,
+			printf("%-31s %-4s %s (%s)\n", info.name, info.category, info.description,
 			       info.unit);
 	pumice_device_close(dev);
 	return EXIT_SUCCESS;
