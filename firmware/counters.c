@@ -9,9 +9,13 @@
  * The PM serves two data masters: pages that it allocates count for geometry jobs,
  * pages that are freed for fragment jobs.
  *
+ * Counters of the memory hierarchy do not change in mode fast, and devices before
+ * FWIF_PERF_HIER_SINCE_MAP have none: then they are not read. The mode does not change while a data
+ * master has a job, but may before the firmware has read the counters, which then begin at 0.
+ *
  * Limits: counters shared by data masters (PUMICE_PERF_SHARED) include all jobs that
  * run in parallel; the kernel decides who may read them. Translation misses of the
- * firmware itself are included in MMU_TLB_MISSES.
+ * firmware itself are included in MMU_TLB_MISSES, its requests in HIER_FW_*.
  */
 #include "boot.h"
 #include "bus.h"
@@ -30,18 +34,29 @@ static const u16 counts[FWIF_DM_COUNT] = {
 	[FWIF_DM_CDM] = BIT(CDM) | PUMICE_PERF_SHARED,
 	[FWIF_DM_VDM] = BIT(VDM) | BIT(TA) | BIT(PM) | PUMICE_PERF_SHARED,
 	[FWIF_DM_PDM] = BIT(PDM) | PUMICE_PERF_SHARED,
-	[FWIF_DM_TDM] = BIT(TDM) | BIT(MMU),
+	[FWIF_DM_TDM] = BIT(TDM) | BIT(MMU) | BIT(HIER),
 	[FWIF_DM_RDM] = BIT(RDM) | PUMICE_PERF_SHARED,
 };
 
 #define CATEGORY_BIT(name, category, detailed, unit, description) BIT(category),
 static const u16 category[PUMICE_PERF_NUMBER] = { PUMICE_PERF_COUNTERS(CATEGORY_BIT) };
 
+/* Categories that are counted for the slice of each data master. */
+static u16 counting[FWIF_DM_COUNT];
+
 static bool counts_for(u32 dm, u32 counter)
 {
 	if (counter == PUMICE_PERF_PM_FREED)
 		return dm == FWIF_DM_PDM;
-	return category[counter] & counts[dm];
+	return category[counter] & counting[dm];
+}
+
+static bool hierarchy_counts(void)
+{
+	if (boot_device_minor() < FWIF_PERF_HIER_SINCE_MAP)
+		return false;
+	return PUMICE_FIELD_GET(PUMICE_SYS_MODE__MODE, reg_read(PUMICE_SYS_MODE)) !=
+	       PUMICE_MODE_FAST;
 }
 
 static u64 before[FWIF_DM_COUNT][PUMICE_PERF_NUMBER];
@@ -50,7 +65,11 @@ static u32 ctrl_before;		/* PERF_CTRL before the first of them */
 
 u32 counters_bytes(void)
 {
-	return boot_host_minor() < 8 ? FWIF_PERF_BYTES_1_7 : sizeof(struct fwif_perf);
+	const u32 minor = boot_host_minor();
+
+	return minor < 8 ? FWIF_PERF_BYTES_1_7 :
+	       minor < 14 ? FWIF_PERF_BYTES_1_13 :
+	       sizeof(struct fwif_perf);
 }
 
 void counters_begin(u32 dm)
@@ -61,8 +80,10 @@ void counters_begin(u32 dm)
 		ctrl_before = reg_read(PUMICE_PERF_CTRL);
 		reg_write(PUMICE_PERF_CTRL, ctrl_before | PUMICE_PERF_CTRL__DETAIL__MASK);
 	}
+	counting[dm] = counts[dm] & (u16)~(hierarchy_counts() ? 0 : BIT(HIER));
 	for (i = 0; i < PUMICE_PERF_NUMBER; i++)
-		before[dm][i] = reg_read64_moving(PUMICE_PERF_COUNTER(i));
+		if (counts_for(dm, i))
+			before[dm][i] = reg_read64_moving(PUMICE_PERF_COUNTER(i));
 }
 
 void counters_end(u32 dm, u32 addr)
@@ -70,14 +91,18 @@ void counters_end(u32 dm, u32 addr)
 	const u32 room = counters_bytes() / sizeof(u64);
 	const u32 number = min_u32(room, PUMICE_PERF_NUMBER);
 	static u64 value[PUMICE_PERF_NUMBER];	/* too large for the stack; interrupts are off */
+	u64 now;
 	u32 i;
 
 	if (!--counted)
 		reg_write(PUMICE_PERF_CTRL, ctrl_before);
 	if (!window_read(addr, value, number * 2))
 		return;
-	for (i = 0; i < number; i++)
-		if (counts_for(dm, i))
-			value[i] += reg_read64_moving(PUMICE_PERF_COUNTER(i)) - before[dm][i];
+	for (i = 0; i < number; i++) {
+		if (!counts_for(dm, i))
+			continue;
+		now = reg_read64_moving(PUMICE_PERF_COUNTER(i));
+		value[i] += now - (now < before[dm][i] ? 0 : before[dm][i]);
+	}
 	window_write(addr, value, number * 2);
 }

@@ -241,8 +241,6 @@ void dm_slice_end(struct context *c)
 	end_stop(c);
 	mmu_unbind(mmu_context[c->dm]);
 	update_limits();
-	if (c->perf)
-		counters_end(c->dm, c->perf);
 	if (c->dm == FWIF_DM_CDM)
 		fw_boot->active_context = FWIF_NO_CONTEXT;
 }

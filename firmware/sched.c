@@ -30,6 +30,7 @@
 #include "bus.h"
 #include "caches.h"
 #include "cccb.h"
+#include "counters.h"
 #include "csr.h"
 #include "dm.h"
 #include "freelist.h"
@@ -521,6 +522,12 @@ static struct context *end_slice(u32 dm)
 	return c;
 }
 
+static void count_slice(const struct context *c)
+{
+	if (c->perf)
+		counters_end(c->dm, c->perf);
+}
+
 void sched_job_ended(u32 dm, bool aborted)
 {
 	struct context *c = end_slice(dm);
@@ -532,6 +539,7 @@ void sched_job_ended(u32 dm, bool aborted)
 	c->starved = 0;
 	if (!CACHES_END_LATE)
 		caches_end(c, mmu_find(c));
+	count_slice(c);		/* with the lines that it has left to write */
 	dm_result(c, aborted, &result);
 	if (aborted)
 		stuck_result(c, &result);
@@ -553,6 +561,7 @@ void sched_job_switched(void)
 
 	if (!c)
 		return;
+	count_slice(c);
 	dm_switched(c);
 	fw_boot->switches++;
 	log_event(FWIF_LOG_JOB_SWITCH, c->id, c->seqno,

@@ -38,7 +38,7 @@
  * command or a field in reserved space, increments the minor.
  */
 #define FWIF_VERSION_MAJOR	1u
-#define FWIF_VERSION_MINOR	13u
+#define FWIF_VERSION_MINOR	14u
 #define FWIF_VERSION		(FWIF_VERSION_MAJOR << 16 | FWIF_VERSION_MINOR)
 
 /*
@@ -53,6 +53,8 @@
 #define FWIF_DMS_POLICY_SINCE	11u
 #define FWIF_CACHES_SINCE_MAP	9u
 #define FWIF_CACHES_SINCE	12u
+/* That of the register map since which there are performance counters of the memory hierarchy. */
+#define FWIF_PERF_HIER_SINCE_MAP	16u
 /* That of the register map since which the PDS shows which data masters get no room. */
 #define FWIF_STARVED_SINCE_MAP	13u
 /* The same, since which virtual GPUs other than 0 can connect. */
@@ -518,11 +520,12 @@ struct fwif_cccb_render {
  * while a job that names such a structure runs.
  */
 struct fwif_perf {
-	u64 value[96];		/* by enum pumice_perf_counter */
+	u64 value[256];		/* by enum pumice_perf_counter */
 };
 
-/* Bytes of struct fwif_perf before version 1.8. */
+/* Bytes of struct fwif_perf before version 1.8, and before version 1.14. */
 #define FWIF_PERF_BYTES_1_7	512u
+#define FWIF_PERF_BYTES_1_13	768u
 
 struct fwif_cccb_update {
 	struct fwif_cccb_header header;
@@ -657,7 +660,7 @@ FWIF_SIZE_(struct fwif_stuck, 432);
 FWIF_AT_(struct fwif_stuck, known, 24);
 FWIF_AT_(struct fwif_stuck, group, FWIF_STUCK_BYTES_1_4);
 FWIF_AT_(struct fwif_stuck, place, 32);
-FWIF_SIZE_(struct fwif_perf, 768);
+FWIF_SIZE_(struct fwif_perf, 2048);
 FWIF_SIZE_(struct fwif_flip, 24);
 FWIF_SIZE_(struct fwif_flips, 8 + 24 * FWIF_FLIPS);
 FWIF_SIZE_(struct fwif_cccb_header, 8);

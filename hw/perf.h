@@ -24,6 +24,7 @@ enum pumice_perf_category {
 	PUMICE_PERF_RTU,
 	PUMICE_PERF_VPM,
 	PUMICE_PERF_RDM,
+	PUMICE_PERF_HIER,
 	PUMICE_PERF_CATEGORY_COUNT
 };
 
@@ -34,7 +35,89 @@ enum pumice_perf_category {
  */
 #define PUMICE_PERF_SHARED \
 	(1u << PUMICE_PERF_PDS | 1u << PUMICE_PERF_USC | 1u << PUMICE_PERF_MMU | \
-	 1u << PUMICE_PERF_TAG | 1u << PUMICE_PERF_RTU | 1u << PUMICE_PERF_VPM)
+	 1u << PUMICE_PERF_TAG | 1u << PUMICE_PERF_RTU | 1u << PUMICE_PERF_VPM | \
+	 1u << PUMICE_PERF_HIER)
+
+/*
+ * Counters of the memory hierarchy: those counts of hw/hier.h from which hit rates by client and
+ * bytes by level follow, since register map 2.16. They are the values that unit HIER has: in mode
+ * FAST those of the last mode that counted, from 0 when a mode that counts is entered.
+ *
+ * R(X, kind, row, column, unit, description): column of kind CLIENT or LEVEL, of a row of
+ * enum pumice_mem_client or enum pumice_cache. A client has the counters of the caches that may
+ * keep its lines: REQUESTS are of all clients, SLC_* of those that hw/clients.xml has as cached,
+ * FIRST_* of those with a path through data or texture caches. Data caches pass atomic
+ * operations on, so that USC_ATOMIC has no FIRST_*. Texture caches do not write.
+ *
+ * The rows are written here rather than generated, since a change of a client's policy must not
+ * change numbers of counters; tests/unit/gpu/test_hier.c compares them with the
+ * policies. Counters of a further client are appended, as all others.
+ */
+#define PUMICE_PERF_HIER_READ_(R, X, level) \
+	R(X, LEVEL, level, READ_BYTES, "bytes", "bytes that level " #level " read from the next level, or memory; unchanged in mode fast")
+#define PUMICE_PERF_HIER_LEVEL_(R, X, level) \
+	PUMICE_PERF_HIER_READ_(R, X, level) \
+	R(X, LEVEL, level, WRITTEN_BYTES, "bytes", "bytes that level " #level " wrote to the next level, or memory; unchanged in mode fast")
+#define PUMICE_PERF_HIER_REQUESTS_(R, X, client) \
+	R(X, CLIENT, client, REQUESTS, "requests", "requests of client " #client ", as its unit made them; unchanged in mode fast")
+#define PUMICE_PERF_HIER_SLC_(R, X, client) \
+	PUMICE_PERF_HIER_REQUESTS_(R, X, client) \
+	R(X, CLIENT, client, SLC_HITS, "requests", "requests of client " #client " whose line the SLC held; unchanged in mode fast") \
+	R(X, CLIENT, client, SLC_MISSES, "requests", "requests of client " #client " whose line the SLC did not hold; unchanged in mode fast")
+#define PUMICE_PERF_HIER_FIRST_(R, X, client) \
+	PUMICE_PERF_HIER_SLC_(R, X, client) \
+	R(X, CLIENT, client, FIRST_HITS, "requests", "requests of client " #client " whose line the first level held; unchanged in mode fast") \
+	R(X, CLIENT, client, FIRST_MISSES, "requests", "requests of client " #client " whose line the first level did not hold; unchanged in mode fast")
+
+#define PUMICE_PERF_HIER_ROWS(R, X) \
+	PUMICE_PERF_HIER_LEVEL_(R, X, SLC) \
+	PUMICE_PERF_HIER_LEVEL_(R, X, DATA_L1) \
+	PUMICE_PERF_HIER_LEVEL_(R, X, DATA_L2) \
+	PUMICE_PERF_HIER_READ_(R, X, TEXTURE_L1) \
+	PUMICE_PERF_HIER_READ_(R, X, TEXTURE_L2) \
+	PUMICE_PERF_HIER_SLC_(R, X, MMU_TABLE) \
+	PUMICE_PERF_HIER_SLC_(R, X, MMU_TABLE_WRITE) \
+	PUMICE_PERF_HIER_REQUESTS_(R, X, FW_READ) \
+	PUMICE_PERF_HIER_REQUESTS_(R, X, FW_WRITE) \
+	PUMICE_PERF_HIER_REQUESTS_(R, X, CDM_STREAM) \
+	PUMICE_PERF_HIER_REQUESTS_(R, X, CDM_WRITE) \
+	PUMICE_PERF_HIER_SLC_(R, X, PDS_CODE) \
+	PUMICE_PERF_HIER_FIRST_(R, X, PDS_CONSTANT) \
+	PUMICE_PERF_HIER_FIRST_(R, X, ATTRIBUTE) \
+	PUMICE_PERF_HIER_FIRST_(R, X, USC_CODE) \
+	PUMICE_PERF_HIER_FIRST_(R, X, USC_LOAD) \
+	PUMICE_PERF_HIER_FIRST_(R, X, USC_STORE) \
+	PUMICE_PERF_HIER_SLC_(R, X, USC_ATOMIC) \
+	PUMICE_PERF_HIER_REQUESTS_(R, X, VDM_STREAM) \
+	PUMICE_PERF_HIER_SLC_(R, X, INDEX) \
+	PUMICE_PERF_HIER_REQUESTS_(R, X, VDM_WRITE) \
+	PUMICE_PERF_HIER_SLC_(R, X, MTE_STATE) \
+	PUMICE_PERF_HIER_REQUESTS_(R, X, TE_WRITE) \
+	PUMICE_PERF_HIER_SLC_(R, X, PM_READ) \
+	PUMICE_PERF_HIER_SLC_(R, X, PM_WRITE) \
+	PUMICE_PERF_HIER_SLC_(R, X, IPF_READ) \
+	PUMICE_PERF_HIER_SLC_(R, X, IPF_PRIM) \
+	PUMICE_PERF_HIER_SLC_(R, X, PB_READ) \
+	PUMICE_PERF_HIER_REQUESTS_(R, X, PB_WRITE) \
+	PUMICE_PERF_HIER_SLC_(R, X, ISP_STATE) \
+	PUMICE_PERF_HIER_REQUESTS_(R, X, DEPTH_READ) \
+	PUMICE_PERF_HIER_SLC_(R, X, ISP_RESULT) \
+	PUMICE_PERF_HIER_REQUESTS_(R, X, DEPTH_WRITE) \
+	PUMICE_PERF_HIER_SLC_(R, X, TSP_STATE) \
+	PUMICE_PERF_HIER_FIRST_(R, X, TEXTURE) \
+	PUMICE_PERF_HIER_REQUESTS_(R, X, PBE_WRITE) \
+	PUMICE_PERF_HIER_REQUESTS_(R, X, PTLA_STREAM) \
+	PUMICE_PERF_HIER_SLC_(R, X, PTLA_READ) \
+	PUMICE_PERF_HIER_REQUESTS_(R, X, PTLA_WRITE) \
+	PUMICE_PERF_HIER_REQUESTS_(R, X, PDM_STREAM) \
+	PUMICE_PERF_HIER_REQUESTS_(R, X, PDM_WRITE) \
+	PUMICE_PERF_HIER_FIRST_(R, X, RTU_NODE) \
+	PUMICE_PERF_HIER_REQUESTS_(R, X, RDM_STREAM) \
+	PUMICE_PERF_HIER_REQUESTS_(R, X, RDM_RAY) \
+	PUMICE_PERF_HIER_REQUESTS_(R, X, RDM_WRITE)
+
+#define PUMICE_PERF_HIER_COUNTER_(X, kind, row, column, unit, description) \
+	X(HIER_##row##_##column, HIER, 0, unit, description)
 
 /*
  * X(name, category, detailed, unit, description); detailed ones count only while
@@ -132,7 +215,8 @@ enum pumice_perf_category {
 	X(TAG_TCU2_REQUESTS, TAG, 0, "requests", "requests through interface 2 of SPUs; each is for a texel of every lane of a wave") \
 	X(TAG_TCU3_REQUESTS, TAG, 0, "requests", "requests through interface 3 of SPUs; each is for a texel of every lane of a wave") \
 	X(PDM_SCOREBOARD_WAITS, PDM, 0, "tasks", "fragment tasks that had to wait for samples that a task of an earlier pass had locked") \
-	X(PDM_SCOREBOARD_ISP_WAITS, PDM, 0, "triangles", "triangles that had to wait for tasks that decide on depth, stencil or mask near them")
+	X(PDM_SCOREBOARD_ISP_WAITS, PDM, 0, "triangles", "triangles that had to wait for tasks that decide on depth, stencil or mask near them") \
+	PUMICE_PERF_HIER_ROWS(PUMICE_PERF_HIER_COUNTER_, X)
 
 #define PUMICE_PERF_ENUM_(name, category, detailed, unit, description) PUMICE_PERF_##name,
 enum pumice_perf_counter {

@@ -226,7 +226,10 @@ void gpu_tlb_drop_range(struct pumice_gpu *gpu, unsigned int ctx, u64 first, u64
 void gpu_snapshot_waves(struct pumice_gpu *gpu, struct gpu_waves *waves, u32 masters,
 			unsigned int self);
 
-/* Return the counters of the blocks, by enum pumice_perf_counter; device lock held. */
+/*
+ * Return the counters of the blocks, by enum pumice_perf_counter; device lock held. Those of the
+ * memory hierarchy are 0: see hier_counts_perf().
+ */
 void gpu_counters(const struct pumice_gpu *gpu, u64 value[PUMICE_PERF_COUNTER_COUNT]);
 /* Enable or disable the detailed counters of hw/perf.h; device lock held. */
 void gpu_set_detail(struct pumice_gpu *gpu, bool detail);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "hier.h"
+#include "perf.h"
 #include "pumice_regs.h"
 
 _Static_assert(PUMICE_MEM_CLIENT_COUNT <= PUMICE_HIER_FIRST_LEVEL, "rows of clients and levels");
@@ -77,4 +78,33 @@ void hier_counts_row(const struct hier_counts *saved, struct hierarchy *h, u32 r
 			hierarchy_level_counters(h, (enum pumice_cache)level, &cache);
 		put_level(&cache, value);
 	}
+}
+
+/* Row and column of a performance counter of the hierarchy; held is false for other counters. */
+struct perf_place {
+	u16 row;
+	u8 column;
+	bool held;
+};
+
+#define ROW_CLIENT(name)	(PUMICE_MEM_CLIENT_##name)
+#define ROW_LEVEL(name)		(PUMICE_HIER_FIRST_LEVEL + PUMICE_CACHE_##name)
+#define PLACE(unused, kind, name, value, unit, description) \
+	[PUMICE_PERF_HIER_##name##_##value] = { \
+		.row = ROW_##kind(name), .column = PUMICE_HIER_##kind##_##value, .held = true, \
+	},
+static const struct perf_place perf_place[PUMICE_PERF_NUMBER] = {
+	PUMICE_PERF_HIER_ROWS(PLACE, unused)
+};
+
+bool hier_counts_perf(const struct hier_counts *saved, struct hierarchy *h, u32 counter,
+		      u64 *count)
+{
+	u64 value[PUMICE_HIER_VALUE_COUNT];
+
+	if (counter >= PUMICE_PERF_NUMBER || !perf_place[counter].held)
+		return false;
+	hier_counts_row(saved, h, perf_place[counter].row, value);
+	*count = value[perf_place[counter].column];
+	return true;
 }

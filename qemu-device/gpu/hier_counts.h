@@ -28,4 +28,11 @@ void hier_counts_save(struct hier_counts *counts, struct hierarchy *h);
 void hier_counts_row(const struct hier_counts *saved, struct hierarchy *h, u32 row,
 		u64 value[PUMICE_HIER_VALUE_COUNT]);
 
+/*
+ * Get a performance counter of the memory hierarchy (hw/perf.h), of any number. False: the number
+ * is that of another counter, or of none. h: as in hier_counts_row().
+ */
+bool hier_counts_perf(const struct hier_counts *saved, struct hierarchy *h, u32 counter,
+		      u64 *count);
+
 #endif

@@ -1,10 +1,38 @@
 // SPDX-License-Identifier: MIT
-/* Performance counters of jobs: summed over jobs and slices, without those of other jobs. */
+/*
+ * Performance counters of jobs: summed over jobs and slices, without those of other jobs. The
+ * linker replaces the device's function that reads registers, to count the reads of counters of the
+ * memory hierarchy, to return their values after a change of the mode, and to select the version of
+ * the register map.
+ */
 #include "perf.h"
 #include "fixture.h"
+#include "regs/regs.h"
 
 #define GROUPS	3000u
 #define LOOPS	40u
+
+static u32 version;		/* SYS_VERSION as the firmware reads it; 0: that of the device */
+static u32 reads;		/* of the firmware: counters of the memory hierarchy */
+/* HIER_TEXTURE_REQUESTS as the firmware reads it, at both ends of a slice; NULL: of the device */
+static const u32 *texture_requests;
+
+u64 __real_regs_read(struct pumice_gpu *gpu, enum pumice_reg_bus bus, unsigned int os, u32 offset,
+		     unsigned int size);
+u64 __wrap_regs_read(struct pumice_gpu *gpu, enum pumice_reg_bus bus, unsigned int os, u32 offset,
+		     unsigned int size);
+u64 __wrap_regs_read(struct pumice_gpu *gpu, enum pumice_reg_bus bus, unsigned int os, u32 offset,
+		     unsigned int size)
+{
+	if (bus == PUMICE_REG_BUS_FW && offset == PUMICE_SYS_VERSION && version)
+		return version;
+	reads += bus == PUMICE_REG_BUS_FW &&
+		 offset >= PUMICE_PERF_COUNTER(PUMICE_PERF_HIER_SLC_READ_BYTES) &&
+		 offset < PUMICE_PERF_COUNTER(PUMICE_PERF_NUMBER);
+	if (texture_requests && offset == PUMICE_PERF_COUNTER(PUMICE_PERF_HIER_TEXTURE_REQUESTS))
+		return *texture_requests++;
+	return __real_regs_read(gpu, bus, os, offset, size);
+}
 
 static struct fwif_perf *perf_block(struct fixture *r, u32 *addr)
 {
@@ -109,8 +137,84 @@ static void invalid_counter_address_breaks_its_context_only(void **state)
 	fx_destroy(r);
 }
 
-static void driver_before_1_8_has_room_for_64_counters(void **state)
+/* Their structures are followed by unmapped addresses. */
+static void older_drivers_have_room_for_fewer_counters(void **state)
 {
+	static const struct {
+		u32 minor, bytes;
+	} drivers[] = {
+		{ 7, FWIF_PERF_BYTES_1_7 }, { 8, FWIF_PERF_BYTES_1_13 },
+		{ 13, FWIF_PERF_BYTES_1_13 }, { 14, sizeof(struct fwif_perf) },
+	};
+	struct fwif_perf *perf;
+	struct fx_context c;
+	struct fx_vm vm;
+	u32 addr, i;
+
+	(void)state;
+	for (i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++) {
+		struct fixture *r = fx_create();
+
+		assert_int_equal(pumice_gpu_set_mode(r->gpu, "counted"), 0);
+		r->boot->version = FWIF_VERSION_MAJOR << 16 | drivers[i].minor;
+		assert_int_equal(fx_boot(r), FWIF_STATE_READY);
+		fx_vm(r, &vm);
+		fx_vm_groups(&vm, 10, LOOPS, false);
+		fx_context(r, &vm, 1, &c);
+		perf = fx_fw_alloc_last(r, drivers[i].bytes, &addr);
+		fx_compute_perf(&c, FX_STREAM_VA, 1, addr);
+		fx_submit(r, &c);
+		assert_int_equal(perf->value[PUMICE_PERF_CDM_GROUPS], 10);
+		if (drivers[i].minor >= 14)
+			assert_true(perf->value[PUMICE_PERF_HIER_CDM_STREAM_REQUESTS] > 0);
+		fx_destroy(r);
+	}
+}
+
+/* A read takes the lock of the hierarchy: none where the counters cannot change. */
+static void counters_of_the_hierarchy_are_read_where_they_count(void **state)
+{
+	static const struct {
+		u32 minor;
+		const char *mode;
+		bool counts;
+	} devices[] = {
+		{ 15, "counted", true }, { 15, "strict", true }, { 15, "fast", false },
+		{ 14, "counted", false },
+	};
+	struct fwif_perf *perf;
+	struct fx_context c;
+	struct fx_vm vm;
+	u32 addr, i;
+
+	(void)state;
+	for (i = 0; i < sizeof(devices) / sizeof(devices[0]); i++) {
+		struct fixture *r = fx_create();
+
+		version = (PUMICE_SYS_VERSION__RESET & ~PUMICE_SYS_VERSION__MINOR__MASK) |
+			  devices[i].minor;
+		reads = 0;
+		assert_int_equal(pumice_gpu_set_mode(r->gpu, devices[i].mode), 0);
+		assert_int_equal(fx_boot(r), FWIF_STATE_READY);
+		fx_vm(r, &vm);
+		fx_vm_groups(&vm, 10, LOOPS, false);
+		fx_context(r, &vm, 1, &c);
+		perf = perf_block(r, &addr);
+		fx_compute_perf(&c, FX_STREAM_VA, 1, addr);
+		fx_submit(r, &c);
+		assert_int_equal(perf->value[PUMICE_PERF_CDM_GROUPS], 10);
+		assert_int_equal(reads > 0, devices[i].counts);
+		assert_int_equal(perf->value[PUMICE_PERF_HIER_CDM_STREAM_REQUESTS] > 0,
+				 devices[i].counts);
+		fx_destroy(r);
+	}
+	version = 0;
+}
+
+/* The mode may change after the job has ended, before the firmware reads the counters. */
+static void counters_that_begin_again_are_counted_from_0(void **state)
+{
+	static const u32 read[] = { 100, 7 };
 	struct fixture *r = fx_create();
 	struct fwif_perf *perf;
 	struct fx_context c;
@@ -118,15 +222,18 @@ static void driver_before_1_8_has_room_for_64_counters(void **state)
 	u32 addr;
 
 	(void)state;
-	r->boot->version = FWIF_VERSION_MAJOR << 16 | 7;
+	assert_int_equal(pumice_gpu_set_mode(r->gpu, "counted"), 0);
 	assert_int_equal(fx_boot(r), FWIF_STATE_READY);
 	fx_vm(r, &vm);
 	fx_vm_groups(&vm, 10, LOOPS, false);
 	fx_context(r, &vm, 1, &c);
-	perf = fx_fw_alloc_last(r, FWIF_PERF_BYTES_1_7, &addr);
+	perf = perf_block(r, &addr);
 	fx_compute_perf(&c, FX_STREAM_VA, 1, addr);
+	texture_requests = read;
 	fx_submit(r, &c);
-	assert_int_equal(perf->value[PUMICE_PERF_CDM_GROUPS], 10);
+	assert_ptr_equal(texture_requests, read + 2);
+	assert_int_equal(perf->value[PUMICE_PERF_HIER_TEXTURE_REQUESTS], 7);
+	texture_requests = NULL;
 	fx_destroy(r);
 }
 
@@ -137,7 +244,9 @@ int main(void)
 		cmocka_unit_test(slices_of_other_contexts_are_not_counted),
 		cmocka_unit_test(details_are_counted_only_during_jobs_with_counters),
 		cmocka_unit_test(invalid_counter_address_breaks_its_context_only),
-		cmocka_unit_test(driver_before_1_8_has_room_for_64_counters),
+		cmocka_unit_test(older_drivers_have_room_for_fewer_counters),
+		cmocka_unit_test(counters_of_the_hierarchy_are_read_where_they_count),
+		cmocka_unit_test(counters_that_begin_again_are_counted_from_0),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

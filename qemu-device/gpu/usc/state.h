@@ -17,6 +17,9 @@
 
 #define USC_GROUP_WAVES (PUMICE_GROUP_TASKS * USC_MAX_WAVES)
 
+/* Performance counters: all numbers before those of the memory hierarchy, which no USC counts. */
+#define USC_COUNTERS PUMICE_PERF_HIER_SLC_READ_BYTES
+
 /* Quantum of a wave within its group, and of a group, in wave instructions. */
 #define USC_WAVE_QUANTUM 256u
 #define USC_GROUP_QUANTUM 8192u
@@ -117,7 +120,7 @@ struct usc {
 	_Atomic u64 abort;	/* to be aborted */
 
 	/* Performance counters: written by the thread that steps, read by any. */
-	_Atomic u64 count[PUMICE_PERF_NUMBER];
+	_Atomic u64 count[USC_COUNTERS];
 	_Atomic u64 tag_reads[PUMICE_WAVE_MASTER_COUNT];	/* the same */
 	_Atomic bool detail;	/* count the detailed counters of hw/perf.h */
 

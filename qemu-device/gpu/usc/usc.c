@@ -243,7 +243,7 @@ void usc_set_detail(struct usc *usc, bool detail)
 
 void usc_counters_add(const struct usc *usc, u64 *value)
 {
-	for (u32 n = 0; n < PUMICE_PERF_NUMBER; n++)
+	for (u32 n = 0; n < USC_COUNTERS; n++)
 		value[n] += atomic_load_explicit(&usc->count[n], memory_order_relaxed);
 	rtu_counters_add(usc->rtu, value);
 }

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: MIT
 /*
  * Unit HIER: the counts of the memory hierarchy as the host reads them, in each mode, after resets,
- * and while the mode changes.
+ * and while the mode changes; and those that are performance counters.
  */
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "../../../qemu-device/gpu/gpu.h"
 #include "hier.h"
 #include "job.h"
+#include "perf.h"
 #include "pumice_format_table.h"
+#include "pumice_names.h"
 
 #define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
 #define COLUMNS		PUMICE_HIER_VALUE_COUNT
@@ -278,6 +283,168 @@ static void counts_are_read_while_the_mode_changes(void **state)
 	fx_destroy(fx);
 }
 
+/* Return the number of a performance counter by its name, or PUMICE_PERF_NUMBER. */
+static u32 counter_named(const char *name)
+{
+#define NAME(counter, category, detailed, unit, description) #counter,
+	static const char *const names[] = { PUMICE_PERF_COUNTERS(NAME) };
+#undef NAME
+	u32 n;
+
+	for (n = 0; n < PUMICE_PERF_NUMBER && strcmp(names[n], name); n++)
+		;
+	return n;
+}
+
+/* Return the number of the performance counter of a row and a column, or PUMICE_PERF_NUMBER. */
+static u32 counter_of(u32 row, u32 column)
+{
+#define NAME(column, description) #column,
+	static const char *const of_client[] = { PUMICE_HIER_CLIENT_COLUMNS(NAME) };
+	static const char *const of_level[] = { PUMICE_HIER_LEVEL_COLUMNS(NAME) };
+#undef NAME
+	const bool client = row < PUMICE_HIER_FIRST_LEVEL;
+	char name[64];
+	size_t i;
+
+	snprintf(name, sizeof(name), "hier_%s_%s",
+		 client ? pumice_mem_client_str(row) :
+			  pumice_cache_str(row - PUMICE_HIER_FIRST_LEVEL),
+		 client ? of_client[column] : of_level[column]);
+	for (i = 0; name[i]; i++)
+		name[i] = name[i] == '-' ? '_' : (char)toupper(name[i]);
+	return counter_named(name);
+}
+
+struct counter_place {
+	u32 counter, row, column;
+};
+
+/* List the performance counters that have the name of a row and a column; returns their number. */
+static u32 counters_of_hierarchy(struct counter_place place[PUMICE_PERF_NUMBER])
+{
+	u32 count = 0, row, n, columns;
+
+	for (row = 0; row < PUMICE_HIER_FIRST_LEVEL + PUMICE_CACHE_COUNT; row++) {
+		if (row == PUMICE_MEM_CLIENT_COUNT)
+			row = PUMICE_HIER_FIRST_LEVEL;
+		columns = row < PUMICE_HIER_FIRST_LEVEL ? (u32)PUMICE_HIER_CLIENT_NUMBER :
+							  (u32)PUMICE_HIER_LEVEL_NUMBER;
+		for (n = 0; n < columns; n++) {
+			const u32 counter = counter_of(row, n);
+
+			if (counter < PUMICE_PERF_NUMBER)
+				place[count++] = (struct counter_place){ counter, row, n };
+		}
+	}
+	return count;
+}
+
+/* Return whether a count is a performance counter, by the policy of its client. */
+static bool is_performance_counter(u32 row, u32 column)
+{
+	const u32 level = row - PUMICE_HIER_FIRST_LEVEL;
+
+	if (row >= PUMICE_HIER_FIRST_LEVEL)
+		return column == PUMICE_HIER_LEVEL_READ_BYTES ||
+		       (column == PUMICE_HIER_LEVEL_WRITTEN_BYTES &&
+			level != PUMICE_CACHE_TEXTURE_L1 && level != PUMICE_CACHE_TEXTURE_L2);
+	switch (column) {
+	case PUMICE_HIER_CLIENT_REQUESTS:
+		return true;
+	case PUMICE_HIER_CLIENT_FIRST_HITS:
+	case PUMICE_HIER_CLIENT_FIRST_MISSES:
+		return pumice_client_table[row].path != PUMICE_MEM_PATH_DIRECT &&
+		       row != PUMICE_MEM_CLIENT_USC_ATOMIC;
+	case PUMICE_HIER_CLIENT_SLC_HITS:
+	case PUMICE_HIER_CLIENT_SLC_MISSES:
+		return pumice_client_table[row].slc == PUMICE_MEM_SLC_CACHED;
+	default:
+		return false;
+	}
+}
+
+/* So that hit rates of each client and bytes of each level can be computed, and no more. */
+static void clients_and_levels_have_the_performance_counters_of_their_policy(void **state)
+{
+	u32 row, column;
+
+	(void)state;
+	for (row = 0; row < PUMICE_MEM_CLIENT_COUNT; row++)
+		for (column = 0; column < PUMICE_HIER_CLIENT_NUMBER; column++)
+			assert_int_equal(counter_of(row, column) < PUMICE_PERF_NUMBER,
+					 is_performance_counter(row, column));
+	for (row = PUMICE_HIER_FIRST_LEVEL; row < PUMICE_HIER_FIRST_LEVEL + PUMICE_CACHE_COUNT;
+	     row++)
+		for (column = 0; column < PUMICE_HIER_LEVEL_NUMBER; column++)
+			assert_int_equal(counter_of(row, column) < PUMICE_PERF_NUMBER,
+					 is_performance_counter(row, column));
+}
+
+static u64 perf_counter(struct fixture *fx, u32 number)
+{
+	return fx_read(fx, PUMICE_PERF_COUNTER(number));
+}
+
+/* Every one of them is counted but the hits of stores, which an MCU combines. */
+static void assert_counters_are_their_rows(struct fixture *fx, bool counted)
+{
+	struct counter_place place[PUMICE_PERF_NUMBER];
+	const u32 count = counters_of_hierarchy(place);
+	u64 value[COLUMNS];
+	u32 i;
+
+	assert_int_equal(count, PUMICE_PERF_NUMBER - PUMICE_PERF_HIER_SLC_READ_BYTES);
+	for (i = 0; i < count; i++) {
+		read_row(fx, place[i].row, value);
+		assert_int_equal(perf_counter(fx, place[i].counter), value[place[i].column]);
+		if (place[i].counter != PUMICE_PERF_HIER_USC_STORE_FIRST_HITS)
+			assert_int_equal(value[place[i].column] != 0, counted);
+	}
+}
+
+/* Also on the firmware's bus, which has a selection of its own that they do not change. */
+static void performance_counters_are_counts_of_their_rows(void **state)
+{
+	const u32 row = PUMICE_MEM_CLIENT_TEXTURE, number = PUMICE_PERF_HIER_TEXTURE_FIRST_HITS;
+	struct fixture *fx = create(0);
+
+	(void)state;
+	assert_counters_are_their_rows(fx, false);
+	load(fx);
+	assert_counters_are_their_rows(fx, true);
+	fx_fw_write(fx, PUMICE_HIER_SELECT, row);
+	assert_int_equal(fx_fw_read64(fx, PUMICE_PERF_COUNTER(number)), perf_counter(fx, number));
+	assert_int_equal(fx_fw_read64(fx, PUMICE_HIER_VALUE(PUMICE_HIER_CLIENT_FIRST_HITS)),
+			 perf_counter(fx, number));
+	assert_int_equal(perf_counter(fx, PUMICE_PERF_NUMBER), 0);
+	fx_destroy(fx);
+}
+
+/* As unit HIER: the values of the mode before, until counting begins again, and after a reset 0. */
+static void performance_counters_keep_their_values_in_mode_fast(void **state)
+{
+	const u32 number = PUMICE_PERF_HIER_TEXTURE_REQUESTS;
+	struct fixture *fx = create(0);
+	u64 counted;
+
+	(void)state;
+	load(fx);
+	counted = perf_counter(fx, number);
+	assert_int_equal(pumice_gpu_set_mode(fx->gpu, "fast"), 0);
+	assert_counters_are_their_rows(fx, true);
+	assert_int_equal(perf_counter(fx, number), counted);
+	assert_int_equal(pumice_gpu_set_mode(fx->gpu, "strict"), 0);
+	assert_counters_are_their_rows(fx, false);
+	load(fx);
+	assert_int_equal(perf_counter(fx, number), counted);
+	pumice_gpu_reset(fx->gpu);
+	assert_counters_are_their_rows(fx, false);
+	load(fx);
+	assert_int_equal(perf_counter(fx, number), counted);
+	fx_destroy(fx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -289,6 +456,9 @@ int main(void)
 		cmocka_unit_test(a_reset_clears_the_counts_of_each_mode),
 		cmocka_unit_test(each_bus_selects_its_row),
 		cmocka_unit_test(counts_are_read_while_the_mode_changes),
+		cmocka_unit_test(clients_and_levels_have_the_performance_counters_of_their_policy),
+		cmocka_unit_test(performance_counters_are_counts_of_their_rows),
+		cmocka_unit_test(performance_counters_keep_their_values_in_mode_fast),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

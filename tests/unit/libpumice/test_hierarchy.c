@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Counts of the memory hierarchy: fields of the public structures against columns of the registers,
- * those of a job, and rows and devices that have none. Internal functions.
+ * those of a job, also as performance counters, and rows and devices that have none. Internal
+ * functions.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -14,6 +15,7 @@
 #include "drm/drm.h"
 #include "hier.h"
 #include "inproc/inproc.h"
+#include "perf.h"
 
 #include <cmocka.h>
 
@@ -103,9 +105,12 @@ static void structures_are_filled_up_to_their_size(void **state)
 	pumice_device_close(dev);
 }
 
-/* Store a word in each lane. */
-static void run(struct pumice_device *dev)
+/* Store a word in each lane, in a job with the monitor, or without if it is NULL. */
+static void run_monitored(struct pumice_device *dev, const struct pumice_perfmon *monitor)
 {
+	struct pumice_job_sync done = { .signal = true };
+	struct pumice_wait wait;
+	struct pumice_job job;
 	struct pumice_context *context;
 	struct pumice_dispatch dispatch;
 	struct pumice_kernel *kernel;
@@ -129,12 +134,25 @@ static void run(struct pumice_device *dev)
 	dispatch.uniform_words = 2;
 	assert_int_equal(pumice_stream_dispatch(stream, &dispatch), 0);
 	assert_int_equal(pumice_stream_end(stream, &start), 0);
-	assert_int_equal(pumice_context_run(context, start, PUMICE_FOREVER, NULL), 0);
+	assert_int_equal(pumice_sync_create(dev, 0, &done.sync), 0);
+	pumice_job_init(&job, context, start);
+	job.syncs = &done;
+	job.sync_count = 1;
+	job.perfmon = monitor ? pumice_perfmon_id(monitor) : 0;
+	assert_int_equal(pumice_submit(dev, &job, 1, NULL), 0);
+	pumice_wait_init(&wait, done.sync, 0);
+	assert_int_equal(pumice_sync_wait(&wait, 1, 0, PUMICE_FOREVER), 0);
+	pumice_sync_destroy(done.sync);
 	pumice_context_destroy(context);
 	pumice_stream_destroy(stream);
 	pumice_kernel_destroy(kernel);
 	pumice_vm_destroy(vm);
 	pumice_bo_destroy(bo);
+}
+
+static void run(struct pumice_device *dev)
+{
+	run_monitored(dev, NULL);
 }
 
 static struct pumice_hierarchy_client stores(struct pumice_device *dev)
@@ -222,6 +240,109 @@ static void the_mode_does_not_change_while_a_job_runs(void **state)
 	pumice_device_close(dev);
 }
 
+/* Counters of a monitor, in the order of its values. */
+static const char *const monitored[] = {
+	"HIER_USC_STORE_REQUESTS", "HIER_USC_STORE_SLC_HITS", "HIER_USC_STORE_SLC_MISSES",
+	"HIER_USC_STORE_FIRST_MISSES", "HIER_DATA_L1_WRITTEN_BYTES", "HIER_TEXTURE_REQUESTS",
+};
+#define MONITORED	(sizeof(monitored) / sizeof(monitored[0]))
+
+static struct pumice_perfmon *create_monitor(struct pumice_device *dev)
+{
+	struct pumice_perfmon *monitor;
+	uint32_t number[MONITORED];
+	size_t i;
+
+	for (i = 0; i < MONITORED; i++)
+		assert_int_equal(pumice_perf_counter_find(dev, monitored[i], &number[i]), 0);
+	assert_int_equal(pumice_perfmon_create(dev, number, MONITORED, &monitor), 0);
+	return monitor;
+}
+
+/* Read what the rows have of the counters of a monitor. */
+static void read_rows(struct pumice_device *dev, uint64_t value[MONITORED])
+{
+	struct pumice_hierarchy_client store = stores(dev), texture;
+	struct pumice_hierarchy_level data;
+
+	assert_int_equal(pumice_hierarchy_client_get(dev, PUMICE_MEM_CLIENT_TEXTURE, &texture,
+						     sizeof(texture)), 0);
+	assert_int_equal(pumice_hierarchy_level_get(dev, PUMICE_CACHE_DATA_L1, &data,
+						    sizeof(data)), 0);
+	memcpy(value, (const uint64_t[MONITORED]){
+		store.requests, store.slc_hits, store.slc_misses, store.first_misses,
+		data.written_bytes, texture.requests }, MONITORED * sizeof(*value));
+}
+
+/*
+ * Jobs before and after it have requests of the same client. The SLC has none of its stores before
+ * the lines are cleaned, at its end.
+ */
+static void a_monitor_has_the_counts_of_its_job(void **state)
+{
+	uint64_t before[MONITORED], after[MONITORED], value[MONITORED];
+	struct pumice_device *dev = open_device(COUNTED);
+	struct pumice_perfmon *monitor = create_monitor(dev);
+	size_t i;
+
+	(void)state;
+	run(dev);
+	read_rows(dev, before);
+	run_monitored(dev, monitor);
+	read_rows(dev, after);
+	run(dev);
+	assert_int_equal(pumice_perfmon_read(monitor, PUMICE_PERFMON_RESET, value), 0);
+	assert_int_equal(value[0], LANES);
+	assert_true(value[1] + value[2] > 0);
+	for (i = 0; i < MONITORED; i++)
+		assert_int_equal(value[i], after[i] - before[i]);
+	assert_int_equal(pumice_perfmon_read(monitor, 0, value), 0);
+	for (i = 0; i < MONITORED; i++)
+		assert_int_equal(value[i], 0);
+	pumice_perfmon_destroy(monitor);
+	pumice_device_close(dev);
+}
+
+static void a_monitor_counts_no_requests_in_mode_fast(void **state)
+{
+	struct pumice_device *dev = open_device(FAST);
+	struct pumice_perfmon *monitor = create_monitor(dev);
+	uint64_t value[MONITORED];
+	size_t i;
+
+	(void)state;
+	run_monitored(dev, monitor);
+	assert_int_equal(pumice_perfmon_read(monitor, 0, value), 0);
+	for (i = 0; i < MONITORED; i++)
+		assert_int_equal(value[i], 0);
+	pumice_perfmon_destroy(monitor);
+	pumice_device_close(dev);
+}
+
+/* Their numbers and names are bounded as those of all counters. */
+static void counters_that_do_not_exist_are_refused(void **state)
+{
+	const uint32_t unknown = PUMICE_PERF_HIER_RDM_WRITE_REQUESTS + 1;
+	struct pumice_device *dev = open_device(COUNTED);
+	struct pumice_perfmon *monitor;
+	struct pumice_perf_info info;
+	uint32_t number;
+
+	(void)state;
+	assert_int_equal(pumice_perf_counter_get(dev, unknown - 1, &info), 0);
+	assert_string_equal(info.name, "HIER_RDM_WRITE_REQUESTS");
+	assert_string_equal(info.category, "HIER");
+	assert_int_equal(info.flags, PUMICE_PERF_GLOBAL);
+	assert_int_equal(pumice_perf_counter_get(dev, unknown, &info), -ENOENT);
+	assert_int_equal(pumice_perfmon_create(dev, &unknown, 1, &monitor), -EINVAL);
+	/* No cache keeps lines of this client, and texture caches do not write. */
+	assert_int_equal(pumice_perf_counter_find(dev, "HIER_RDM_WRITE_SLC_HITS", &number),
+			 -ENOENT);
+	assert_int_equal(pumice_perf_counter_find(dev, "HIER_TEXTURE_L1_WRITTEN_BYTES", &number),
+			 -ENOENT);
+	pumice_device_close(dev);
+}
+
 static void rows_that_do_not_exist_are_refused(void **state)
 {
 	struct pumice_device *dev = open_device(FAST);
@@ -271,6 +392,9 @@ int main(void)
 		cmocka_unit_test(requests_of_a_job_are_counted_in_mode_counted_only),
 		cmocka_unit_test(the_mode_changes_while_the_device_is_open),
 		cmocka_unit_test(the_mode_does_not_change_while_a_job_runs),
+		cmocka_unit_test(a_monitor_has_the_counts_of_its_job),
+		cmocka_unit_test(a_monitor_counts_no_requests_in_mode_fast),
+		cmocka_unit_test(counters_that_do_not_exist_are_refused),
 		cmocka_unit_test(rows_that_do_not_exist_are_refused),
 		cmocka_unit_test(the_kernel_driver_has_no_counts_for_programs),
 	};

@@ -339,13 +339,15 @@ static void jobs_with_presents_signal_a_sync_and_are_counted(void **state)
 	struct pumice_perfmon *monitor;
 	struct pumice_wait wait;
 	struct presenter p;
-	uint32_t counter;
-	uint64_t count;
+	uint32_t counter[2];
+	uint64_t count[2];
 
 	(void)state;
-	open_presenter(&p, "inproc:cores=1,threads=0,ram=64");
-	assert_int_equal(pumice_perf_counter_find(p.dev, "TDM_BYTES", &counter), 0);
-	assert_int_equal(pumice_perfmon_create(p.dev, &counter, 1, &monitor), 0);
+	open_presenter(&p, "inproc:cores=1,threads=0,ram=64,mode=counted");
+	assert_int_equal(pumice_perf_counter_find(p.dev, "TDM_BYTES", &counter[0]), 0);
+	assert_int_equal(pumice_perf_counter_find(p.dev, "HIER_PTLA_READ_REQUESTS", &counter[1]),
+			 0);
+	assert_int_equal(pumice_perfmon_create(p.dev, counter, 2, &monitor), 0);
 	assert_int_equal(pumice_sync_create(p.dev, 0, &done.sync), 0);
 	pumice_present_job_init(&job, p.context, stream_of(&p, 3, 1));
 	job.syncs = &done;
@@ -355,8 +357,9 @@ static void jobs_with_presents_signal_a_sync_and_are_counted(void **state)
 	assert_int_equal(next_flip(&p).frame, 3);
 	pumice_wait_init(&wait, done.sync, 0);
 	assert_int_equal(pumice_sync_wait(&wait, 1, 0, PUMICE_FOREVER), 0);
-	assert_int_equal(pumice_perfmon_read(monitor, 0, &count), 0);
-	assert_int_equal(count, sizeof(p.in));
+	assert_int_equal(pumice_perfmon_read(monitor, 0, count), 0);
+	assert_int_equal(count[0], sizeof(p.in));
+	assert_true(count[1] > 0);
 	pumice_sync_destroy(done.sync);
 	pumice_perfmon_destroy(monitor);
 	close_presenter(&p);
