@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "harness.h"
+#include "perf.h"
 #include "power.h"
 #include "parameters.h"
 #include "fixture.h"
@@ -401,6 +402,46 @@ static void hierarchy_has_the_counts_of_jobs(void)
 	CHECK_OK(set_mode("fast"));
 }
 
+/* Run a job with a monitor, and get the values of its two counters. */
+static void run_monitored(struct fixture *fx, u64 stream, u32 perfmon, u64 values[2])
+{
+	struct drm_pumice_sync sync = then_signal(fx->sync, 0);
+	struct drm_pumice_job job = {
+		.context = fx->context, .stream = stream, .syncs = ARRAY_OF(&sync, 1),
+		.perfmon = perfmon,
+	};
+
+	CHECK_OK(gpu_submit(fx->fd, &job, 1, NULL));
+	CHECK_EQUAL(fx_wait(fx), 1);
+	CHECK_OK(gpu_perfmon_values(fx->fd, perfmon, DRM_PUMICE_PERFMON_RESET, values));
+}
+
+static void a_monitor_has_the_requests_of_its_job(void)
+{
+	static const u32 counters[] = {
+		PUMICE_PERF_HIER_CDM_STREAM_REQUESTS, PUMICE_PERF_HIER_USC_STORE_SLC_MISSES,
+	};
+	struct fixture fx = fx_open();
+	u64 store = fx_store_stream(&fx, fx.data.va, 1), values[2];
+	unsigned long long stream, misses;
+	u32 id;
+
+	CHECK_OK(set_mode("fast"));
+	CHECK_OK(gpu_perfmon_create(fx.fd, counters, 2, &id));
+	run_monitored(&fx, store, id, values);
+	CHECK_EQUAL(values[0], 0);
+	CHECK_EQUAL(values[1], 0);
+	CHECK_OK(set_mode("counted"));
+	fx_check_works(&fx);
+	stream = count_of("cdm-stream", 1);
+	misses = count_of("usc-store", 12);
+	run_monitored(&fx, store, id, values);
+	CHECK(values[0] > 0 && values[1] > 0);
+	CHECK_EQUAL(values[0], count_of("cdm-stream", 1) - stream);
+	CHECK_EQUAL(values[1], count_of("usc-store", 12) - misses);
+	CHECK_OK(set_mode("fast"));
+}
+
 /* A GPU that goes to sleep is reset, which clears the registers. */
 static void hierarchy_keeps_counts_while_the_gpu_sleeps(void)
 {
@@ -464,6 +505,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(mode_is_set_by_its_name),
 	TEST_CASE(mode_does_not_change_while_a_job_runs),
 	TEST_CASE(hierarchy_has_the_counts_of_jobs),
+	TEST_CASE(a_monitor_has_the_requests_of_its_job),
 	TEST_CASE(hierarchy_keeps_counts_while_the_gpu_sleeps),
 	TEST_CASE(findings_are_kept_until_they_are_dropped),
 };
