@@ -168,23 +168,49 @@ enum hope {
 	HOPE_ROOM,	/* any */
 };
 
+/* Return the USCs on which a need may be allocated, as bits over all cores. */
+static u64 uscs_of(const struct pds_core *core, const struct pds_need *need)
+{
+	return need->on ? 1ull << (core->first + need->on - 1) :
+			  (UINT64_MAX >> (64 - core->uscs)) << core->first;
+}
+
+/* Return whether the data master has groups on a USC, of a set, which others do not hold. */
+static bool has_own_usc(const struct pds_core *core, const struct pds_need *need, u64 set)
+{
+	unsigned int i;
+
+	for (i = core->first; i < core->first + core->uscs; i++) {
+		const struct pds_unit *unit = &unit_of(core, i)->accounts;
+
+		if (set >> i & 1 && unit->share[need->dm].groups && !pds_unit_is_held(unit, need))
+			return true;
+	}
+	return false;
+}
+
 /*
  * Return what the data master of a need that waits for a task hopes for. None if it is at its
  * limits on all USCs of the core, or waits for rows of the VPM and cannot be kept from them by
- * claims of others. outputs: or on all others the pixel outputs of tiles leave too little.
+ * claims of others. outputs: or on all others the pixel outputs of tiles leave too little. USCs that
+ * others hold do not count while it has one that they do not: see pds_core_claim_any().
  */
 static enum hope hope_of_need(const struct pds_core *core, const struct pds_need *need,
 			      bool outputs)
 {
 	const bool rows = pds_rows_suffice(core, need);
 	unsigned int i;
+	bool own;
 
 	if (!rows && !pds_rows_are_of_others(core, need))
 		return HOPE_NONE;
+	own = has_own_usc(core, need, uscs_of(core, need));
 	for (i = core->first; i < core->first + core->uscs; i++) {
 		const struct pds_unit *unit = &unit_of(core, i)->accounts;
 
 		if (need->on && need->on != i - core->first + 1)
+			continue;
+		if (own && pds_unit_is_held(unit, need))
 			continue;
 		if (pds_unit_permits(unit, need, &core->limits[need->dm]) &&
 		    (!outputs || pds_unit_could_fit(unit, need)))
@@ -357,20 +383,6 @@ claim(struct pds_core *core, const struct claimer *claimer, unsigned int usc,
 	return true;
 }
 
-/* Return whether the data master has groups on a USC, of a set, which others do not hold. */
-static bool has_own_usc(const struct pds_core *core, const struct pds_need *need, u64 set)
-{
-	unsigned int i;
-
-	for (i = core->first; i < core->first + core->uscs; i++) {
-		const struct pds_unit *unit = &unit_of(core, i)->accounts;
-
-		if (set >> i & 1 && unit->share[need->dm].groups && !pds_unit_is_held(unit, need))
-			return true;
-	}
-	return false;
-}
-
 /* Claim on one of a set of USCs that others hold. */
 static bool claim_held(struct pds_core *core, const struct claimer *claimer,
 		       const struct pds_need *need, unsigned int next, u64 set,
@@ -398,8 +410,7 @@ bool pds_core_claim_any(struct pds_core *core, const struct pds_need *need, unsi
 			struct pds_place *place)
 {
 	const struct claimer claimer = claimer_of(core, (enum pds_dm)need->dm);
-	const u64 others = need->on ? ~(1ull << (core->first + need->on - 1)) : 0;
-	u64 tried = others, held = 0;
+	u64 tried = ~uscs_of(core, need), held = 0;
 
 	if (!pds_rows_claim(core, need, place))
 		return false;
@@ -413,7 +424,7 @@ bool pds_core_claim_any(struct pds_core *core, const struct pds_need *need, unsi
 			return true;
 		tried |= bit;
 	}
-	if (held && !has_own_usc(core, need, ~others) &&
+	if (held && !has_own_usc(core, need, uscs_of(core, need)) &&
 	    (claim_held(core, &claimer, need, next, held & ~filling(core), place) ||
 	     claim_held(core, &claimer, need, next, held, place)))
 		return true;

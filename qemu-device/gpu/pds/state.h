@@ -307,7 +307,7 @@ bool pds_lowest_load(const struct pds *pds, unsigned int first, unsigned int cou
 /*
  * Allocate the needs of a group on the USC of the core with the fewest waves that has room, or on
  * that of the need, if the DMS admits its data master, which then no longer waits. On a USC that
- * other data masters hold only if its own has groups on no other one.
+ * other data masters hold only if its own has groups on none that they do not hold.
  */
 bool pds_core_claim_any(struct pds_core *core, const struct pds_need *need, unsigned int next,
 			struct pds_place *place);

@@ -111,6 +111,28 @@ static void a_data_master_without_a_usc_waits_for_the_slots_of_others(void **sta
 	stage_tasks_destroy(t);
 }
 
+/* It is at its limit on the USC that it has, and ends of others there do not help it. */
+static void a_data_master_at_its_limit_does_not_keep_the_usc_of_another_from_others(void **state)
+{
+	struct stage_tasks *t = create(PUMICE_OUTPUT_STORE_COMMON);
+	struct pds_launch launch = fx_launch(32, 1, 1);
+	struct fixture *fx = t->fx;
+
+	(void)state;
+	fx_control(fx, (struct pds_control){
+		.out_of_order = true, .policy = PUMICE_DMS_POLICY_VDM_PDM_CDM,
+		.vdm = { .tasks = 1 },
+	});
+	start(t, PDS_DM_PDM);
+	start(t, PDS_DM_VDM);
+	assert_true(waits(t, PDS_DM_VDM));
+	fx_program_empty(fx, &launch);
+	assert_true(fx_begin(fx, &launch));
+	assert_int_equal(pds_groups_claim(fx->pds, 0, 1), 1);
+	pds_groups_drop(fx->pds, 0);
+	stage_tasks_destroy(t);
+}
+
 /* It may be ready before a task that is being filled, which then waits for it. */
 static void a_task_that_waits_for_others_is_not_assigned_where_one_is_filled(void **state)
 {
@@ -167,6 +189,7 @@ int main(void)
 		cmocka_unit_test(a_task_is_not_assigned_to_a_usc_that_another_data_master_holds),
 		cmocka_unit_test(work_groups_of_one_step_are_not_assigned_there),
 		cmocka_unit_test(a_data_master_without_a_usc_waits_for_the_slots_of_others),
+		cmocka_unit_test(a_data_master_at_its_limit_does_not_keep_the_usc_of_another_from_others),
 		cmocka_unit_test(a_task_that_waits_for_others_is_not_assigned_where_one_is_filled),
 		cmocka_unit_test(a_task_of_a_tile_waits_on_the_usc_of_its_outputs),
 	};
