@@ -72,8 +72,15 @@ u32 counters_bytes(void)
 	       sizeof(struct fwif_perf);
 }
 
+/* Counters for which the host's driver has room. */
+static u32 counters_number(void)
+{
+	return min_u32(counters_bytes() / sizeof(u64), PUMICE_PERF_NUMBER);
+}
+
 void counters_begin(u32 dm)
 {
+	const u32 number = counters_number();
 	u32 i;
 
 	if (!counted++) {
@@ -81,15 +88,14 @@ void counters_begin(u32 dm)
 		reg_write(PUMICE_PERF_CTRL, ctrl_before | PUMICE_PERF_CTRL__DETAIL__MASK);
 	}
 	counting[dm] = counts[dm] & (u16)~(hierarchy_counts() ? 0 : BIT(HIER));
-	for (i = 0; i < PUMICE_PERF_NUMBER; i++)
+	for (i = 0; i < number; i++)
 		if (counts_for(dm, i))
 			before[dm][i] = reg_read64_moving(PUMICE_PERF_COUNTER(i));
 }
 
 void counters_end(u32 dm, u32 addr)
 {
-	const u32 room = counters_bytes() / sizeof(u64);
-	const u32 number = min_u32(room, PUMICE_PERF_NUMBER);
+	const u32 number = counters_number();
 	static u64 value[PUMICE_PERF_NUMBER];	/* too large for the stack; interrupts are off */
 	u64 now;
 	u32 i;

@@ -179,8 +179,10 @@ static void counters_of_the_hierarchy_are_read_where_they_count(void **state)
 		const char *mode;
 		bool counts;
 	} devices[] = {
-		{ 15, "counted", true }, { 15, "strict", true }, { 15, "fast", false },
-		{ 14, "counted", false },
+		{ FWIF_PERF_HIER_SINCE_MAP, "counted", true },
+		{ FWIF_PERF_HIER_SINCE_MAP, "strict", true },
+		{ FWIF_PERF_HIER_SINCE_MAP, "fast", false },
+		{ FWIF_PERF_HIER_SINCE_MAP - 1, "counted", false },
 	};
 	struct fwif_perf *perf;
 	struct fx_context c;

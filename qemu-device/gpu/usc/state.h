@@ -19,6 +19,8 @@
 
 /* Performance counters: all numbers before those of the memory hierarchy, which no USC counts. */
 #define USC_COUNTERS PUMICE_PERF_HIER_SLC_READ_BYTES
+_Static_assert((unsigned int)PUMICE_PERF_NUMBER == PUMICE_PERF_HIER_RDM_WRITE_REQUESTS + 1u,
+	       "no other counters follow");
 
 /* Quantum of a wave within its group, and of a group, in wave instructions. */
 #define USC_WAVE_QUANTUM 256u
