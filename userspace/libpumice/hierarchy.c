@@ -9,10 +9,13 @@
 
 int pumice_device_set_mode(struct pumice_device *dev, const char *mode)
 {
-	int err = dev->ops->set_mode ? dev->ops->set_mode(dev, mode) : -EOPNOTSUPP;
+	int err;
 
+	findings_write(dev);	/* those of the former mode: strict drops them */
+	err = dev->ops->set_mode ? dev->ops->set_mode(dev, mode) : -EOPNOTSUPP;
 	switch (err) {
 	case 0:
+		findings_open(dev);
 		return 0;
 	case -EBUSY:
 		return fail(dev, EBUSY, "mode: it does not change while a job runs");
