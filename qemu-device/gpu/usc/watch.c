@@ -403,8 +403,10 @@ void usc_watch_memory(struct exec *x, const struct usc_insn *i, const struct usc
 	/* All waves have met before a copy: it precedes what they do after that. */
 	if (pumice_usc_is_group_copy(i->op) && s->bytes && g->waves > 1)
 		a.clock--;
+	/* An indexed base is looked up when the instruction runs. */
 	if (s->bytes)
-		access_memory(x, &a, s->va, s->bytes, &page);
+		access_memory(x, &a, i->lookups >> USC_SRC2 & 1 ? exec_base(x, i) : s->va,
+			      s->bytes, &page);
 }
 
 /* ------------------------------------------------------------------- shared registers */
