@@ -16,9 +16,11 @@
 #include "render.h"
 #include "system.h"
 
-/* System sleep: its duration, and the minimum that must be measured. */
+/*
+ * Nominal duration of the system's sleep, which the kernel spends in a loop that it has calibrated
+ * at boot: on an emulated processor it may take much less.
+ */
 #define SLEEP_S	"4"
-#define SLEEP_MIN_NS	2000000000ull
 /* Number of jobs that do nothing: a queue's ring holds some, the kernel the others. */
 #define QUEUED_JOBS	500u
 #define FIRMWARE_JOBS	407u
@@ -178,6 +180,15 @@ static void context_continues_after_the_system_slept(void)
 	CHECK_EQUAL(need_state(fx.fd, fx.context).state, 0);
 }
 
+/* Let the system sleep without jobs; return how long that takes, in ns. */
+static u64 time_of_a_sleep(void)
+{
+	const u64 start = now_ns();
+
+	need_system_sleep(SLEEP_S);
+	return now_ns() - start;
+}
+
 /*
  * The system may sleep when an endless job has been stopped. Until then the queue of the
  * other context, which the driver checks periodically, submits no more jobs to the
@@ -190,6 +201,7 @@ static void queued_jobs_wait_for_the_end_of_the_systems_sleep(void)
 	struct fixture queued = fx_with(fd, DRM_PUMICE_PRIORITY_NORMAL, 400);
 	u32 syncs[QUEUED_JOBS], i, slept_before = 0;
 	u64 empty = fx_empty_stream(&queued), gap, longest = 0;
+	const u64 sleep = time_of_a_sleep();
 
 	fx_block(&hanging);
 	for (i = 0; i < QUEUED_JOBS; i++) {
@@ -208,7 +220,7 @@ static void queued_jobs_wait_for_the_end_of_the_systems_sleep(void)
 		}
 	}
 	CHECK_EQUAL(slept_before, FIRMWARE_JOBS);
-	CHECK(longest > SLEEP_MIN_NS);
+	CHECK(longest > sleep / 2);
 	CHECK_EQUAL(fx_wait(&hanging), -ETIMEDOUT);
 }
 
