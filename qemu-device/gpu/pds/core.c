@@ -192,8 +192,8 @@ static bool has_own_usc(const struct pds_core *core, const struct pds_need *need
 /*
  * Return what the data master of a need that waits for a task hopes for. None if it is at its
  * limits on all USCs of the core, or waits for rows of the VPM and cannot be kept from them by
- * claims of others. outputs: or on all others the pixel outputs of tiles leave too little. USCs that
- * others hold do not count while it has one that they do not: see pds_core_claim_any().
+ * claims of others. outputs: or on all others the pixel outputs of tiles leave too little. USCs
+ * that others hold do not count while it has one that they do not: see pds_core_claim_any().
  */
 static enum hope hope_of_need(const struct pds_core *core, const struct pds_need *need,
 			      bool outputs)
