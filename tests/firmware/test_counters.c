@@ -39,18 +39,25 @@ static struct fwif_perf *perf_block(struct fixture *r, u32 *addr)
 	return fx_fw_alloc(r, sizeof(struct fwif_perf), addr);
 }
 
+/* Create a context whose stream launches 10 work-groups. */
+static void create_context(struct fixture *r, struct fx_context *c)
+{
+	struct fx_vm vm;
+
+	fx_vm(r, &vm);
+	fx_vm_groups(&vm, 10, LOOPS, false);
+	fx_context(r, &vm, 1, c);
+}
+
 static void counters_of_jobs_with_one_block_are_summed(void **state)
 {
 	struct fixture *r = fx_booted();
 	struct fx_context c;
 	struct fwif_perf *perf;
-	struct fx_vm vm;
 	u32 addr;
 
 	(void)state;
-	fx_vm(r, &vm);
-	fx_vm_groups(&vm, 10, LOOPS, false);
-	fx_context(r, &vm, 1, &c);
+	create_context(r, &c);
 	perf = perf_block(r, &addr);
 	fx_compute_perf(&c, FX_STREAM_VA, 1, addr);
 	fx_submit(r, &c);
@@ -148,7 +155,6 @@ static void older_drivers_have_room_for_fewer_counters(void **state)
 	};
 	struct fwif_perf *perf;
 	struct fx_context c;
-	struct fx_vm vm;
 	u32 addr, i;
 
 	(void)state;
@@ -158,9 +164,7 @@ static void older_drivers_have_room_for_fewer_counters(void **state)
 		assert_int_equal(pumice_gpu_set_mode(r->gpu, "counted"), 0);
 		r->boot->version = FWIF_VERSION_MAJOR << 16 | drivers[i].minor;
 		assert_int_equal(fx_boot(r), FWIF_STATE_READY);
-		fx_vm(r, &vm);
-		fx_vm_groups(&vm, 10, LOOPS, false);
-		fx_context(r, &vm, 1, &c);
+		create_context(r, &c);
 		perf = fx_fw_alloc_last(r, drivers[i].bytes, &addr);
 		fx_compute_perf(&c, FX_STREAM_VA, 1, addr);
 		fx_submit(r, &c);
@@ -186,7 +190,6 @@ static void counters_of_the_hierarchy_are_read_where_they_count(void **state)
 	};
 	struct fwif_perf *perf;
 	struct fx_context c;
-	struct fx_vm vm;
 	u32 addr, i;
 
 	(void)state;
@@ -198,9 +201,7 @@ static void counters_of_the_hierarchy_are_read_where_they_count(void **state)
 		reads = 0;
 		assert_int_equal(pumice_gpu_set_mode(r->gpu, devices[i].mode), 0);
 		assert_int_equal(fx_boot(r), FWIF_STATE_READY);
-		fx_vm(r, &vm);
-		fx_vm_groups(&vm, 10, LOOPS, false);
-		fx_context(r, &vm, 1, &c);
+		create_context(r, &c);
 		perf = perf_block(r, &addr);
 		fx_compute_perf(&c, FX_STREAM_VA, 1, addr);
 		fx_submit(r, &c);
@@ -220,15 +221,12 @@ static void counters_that_begin_again_are_counted_from_0(void **state)
 	struct fixture *r = fx_create();
 	struct fwif_perf *perf;
 	struct fx_context c;
-	struct fx_vm vm;
 	u32 addr;
 
 	(void)state;
 	assert_int_equal(pumice_gpu_set_mode(r->gpu, "counted"), 0);
 	assert_int_equal(fx_boot(r), FWIF_STATE_READY);
-	fx_vm(r, &vm);
-	fx_vm_groups(&vm, 10, LOOPS, false);
-	fx_context(r, &vm, 1, &c);
+	create_context(r, &c);
 	perf = perf_block(r, &addr);
 	fx_compute_perf(&c, FX_STREAM_VA, 1, addr);
 	texture_requests = read;
