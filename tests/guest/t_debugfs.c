@@ -405,14 +405,7 @@ static void hierarchy_has_the_counts_of_jobs(void)
 /* Run a job with a monitor, and get the values of its two counters. */
 static void run_monitored(struct fixture *fx, u64 stream, u32 perfmon, u64 values[2])
 {
-	struct drm_pumice_sync sync = then_signal(fx->sync, 0);
-	struct drm_pumice_job job = {
-		.context = fx->context, .stream = stream, .syncs = ARRAY_OF(&sync, 1),
-		.perfmon = perfmon,
-	};
-
-	CHECK_OK(gpu_submit(fx->fd, &job, 1, NULL));
-	CHECK_EQUAL(fx_wait(fx), 1);
+	fx_run_counted(fx, stream, perfmon);
 	CHECK_OK(gpu_perfmon_values(fx->fd, perfmon, DRM_PUMICE_PERFMON_RESET, values));
 }
 

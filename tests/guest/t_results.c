@@ -112,18 +112,6 @@ static void result_of_an_unknown_context_is_refused(void)
 	CHECK_ERROR(result_of(&other, 1, &result), ENOENT);
 }
 
-static void run_counted(struct fixture *fx, u64 stream, u32 perfmon)
-{
-	struct drm_pumice_sync sync = then_signal(fx->sync, 0);
-	struct drm_pumice_job job = {
-		.context = fx->context, .stream = stream, .syncs = ARRAY_OF(&sync, 1),
-		.perfmon = perfmon,
-	};
-
-	CHECK_OK(gpu_submit(fx->fd, &job, 1, NULL));
-	CHECK_EQUAL(fx_wait(fx), 1);
-}
-
 static const u32 some[] = { PUMICE_PERF_CDM_GROUPS, PUMICE_PERF_PDS_TASKS,
 			    PUMICE_PERF_CDM_GROUPS };
 
@@ -136,14 +124,14 @@ static void perfmon_counts_the_jobs_that_name_it(void)
 	CHECK_OK(gpu_perfmon_create(fx.fd, some, 3, &id));
 	CHECK_OK(gpu_perfmon_values(fx.fd, id, 0, values));
 	CHECK_EQUAL(values[0] | values[1] | values[2], 0);
-	run_counted(&fx, stream, id);
-	run_counted(&fx, stream, 0);
-	run_counted(&fx, stream, id);
+	fx_run_counted(&fx, stream, id);
+	fx_run_counted(&fx, stream, 0);
+	fx_run_counted(&fx, stream, id);
 	CHECK_OK(gpu_perfmon_values(fx.fd, id, DRM_PUMICE_PERFMON_RESET, values));
 	CHECK_EQUAL(values[0], 2);
 	CHECK_EQUAL(values[1], 2);
 	CHECK_EQUAL(values[2], 2);
-	run_counted(&fx, stream, id);
+	fx_run_counted(&fx, stream, id);
 	CHECK_OK(gpu_perfmon_values(fx.fd, id, 0, values));
 	CHECK_EQUAL(values[0], 1);
 	CHECK_OK(gpu_perfmon_destroy(fx.fd, id));
