@@ -29,54 +29,56 @@ static void add_job(const struct pumice_gpu *gpu, struct strict_finding *f)
 }
 
 /* Add the buffer whose mapping of the address was removed; returns whether there is one. */
-static bool add_removed(struct pumice_gpu *gpu, u64 catalogue, struct strict_finding *f)
+static bool add_removed(struct pumice_gpu *gpu, u64 space, struct strict_finding *f)
 {
 	struct places_removed removed;
 
-	if (!places_find_removed(&gpu->strict.places, catalogue, f->addr, &removed))
+	if (!places_find_removed(&gpu->strict.places, space, f->addr, &removed))
 		return false;
 	f->buffer.unmapped = true;
 	f->buffer.unmapped_by = removed.number;
+	f->buffer.unmapped_at = removed.clock;
+	f->buffer.process = removed.process;
 	f->buffer.freed = removed.freed;
 	memcpy(f->buffer.label, removed.label, sizeof(f->buffer.label));
 	return true;
 }
 
 /* Add the buffer that ends before an address at which nothing was mapped. */
-static void add_before(struct pumice_gpu *gpu, u64 catalogue, struct strict_finding *f)
+static void add_before(struct pumice_gpu *gpu, u64 space, struct strict_finding *f)
 {
 	struct places_end end;
 
-	if (!places_find_before(&gpu->strict.places, catalogue, f->addr, &end))
+	if (!places_find_before(&gpu->strict.places, space, f->addr, &end))
 		return;
 	f->buffer.end = end.end;
 	memcpy(f->buffer.label, end.label, sizeof(f->buffer.label));
 }
 
 /* Add the name of the buffer that is mapped at an address. */
-static void add_mapped(struct pumice_gpu *gpu, u64 catalogue, u64 va, struct strict_finding *f)
+static void add_mapped(struct pumice_gpu *gpu, u64 space, u64 va, struct strict_finding *f)
 {
 	struct places_range range;
 
-	if (places_find_range(&gpu->strict.places, catalogue, va, &range))
+	if (places_find_range(&gpu->strict.places, space, va, &range))
 		memcpy(f->buffer.label, range.label, sizeof(f->buffer.label));
 }
 
 void finding_complete(void *opaque, struct strict_finding *f)
 {
 	struct pumice_gpu *gpu = opaque;
-	u64 catalogue;
+	u64 space;
 
 	add_job(gpu, f);
 	if (f->ctx >= PUMICE_MMU_CONTEXTS)
 		return;
-	catalogue = mmu_catalogue(&gpu->mmu, f->ctx);
+	space = mmu_context_space(&gpu->mmu, f->ctx);
 	switch (f->kind) {
 	case PUMICE_FINDING_UNMAPPED:
 	case PUMICE_FINDING_STALE_TRANSLATION:
 		f->invalidation = mmu_find_invalidation(&gpu->mmu, f->ctx, f->addr);
-		if (!add_removed(gpu, catalogue, f) && f->kind == PUMICE_FINDING_UNMAPPED)
-			add_before(gpu, catalogue, f);
+		if (!add_removed(gpu, space, f) && f->kind == PUMICE_FINDING_UNMAPPED)
+			add_before(gpu, space, f);
 		break;
 	case PUMICE_FINDING_READ_ONLY_STORE:
 	case PUMICE_FINDING_GLOBAL_RACE:
@@ -87,11 +89,11 @@ void finding_complete(void *opaque, struct strict_finding *f)
 	case PUMICE_FINDING_UNFLUSHED_WRITE:
 	case PUMICE_FINDING_PAGE_SIZE:
 	case PUMICE_FINDING_EARLY_SIGNAL:
-		add_mapped(gpu, catalogue, f->addr, f);
+		add_mapped(gpu, space, f->addr, f);
 		break;
 	case PUMICE_FINDING_LATE_DATA:
 		if (pumice_late_is_memory(f->addr))
-			add_mapped(gpu, catalogue, pumice_late_memory_va(f->addr), f);
+			add_mapped(gpu, space, pumice_late_memory_va(f->addr), f);
 		break;
 	default:
 		break;
@@ -100,17 +102,22 @@ void finding_complete(void *opaque, struct strict_finding *f)
 
 /* pumice_gpu_places.h */
 
-void pumice_gpu_add_end(struct pumice_gpu *gpu, uint64_t catalogue, uint64_t end,
-			const void *buffer, const char *label)
+uint64_t pumice_gpu_space(uint32_t os, uint64_t catalogue)
 {
-	places_add_end(&gpu->strict.places, catalogue, end, buffer, label);
+	return mmu_space(os, catalogue);
 }
 
-void pumice_gpu_note_map(struct pumice_gpu *gpu, uint64_t catalogue, uint64_t va, uint64_t size,
+void pumice_gpu_add_end(struct pumice_gpu *gpu, uint64_t space, uint64_t end,
+			const void *buffer, const char *label)
+{
+	places_add_end(&gpu->strict.places, space, end, buffer, label);
+}
+
+void pumice_gpu_note_map(struct pumice_gpu *gpu, uint64_t space, uint64_t va, uint64_t size,
 			 const void *buffer, const char *label)
 {
 	const struct places_range range = {
-		.catalogue = catalogue, .first = va, .last = va + size - 1, .buffer = buffer,
+		.space = space, .first = va, .last = va + size - 1, .buffer = buffer,
 	};
 
 	places_add_range(&gpu->strict.places, &range, label);
@@ -119,10 +126,12 @@ void pumice_gpu_note_map(struct pumice_gpu *gpu, uint64_t catalogue, uint64_t va
 void pumice_gpu_note_unmap(struct pumice_gpu *gpu, const struct pumice_gpu_unmap *unmap)
 {
 	struct places_removed removed = {
-		.catalogue = unmap->catalogue,
+		.space = unmap->space,
 		.first = unmap->va,
 		.last = unmap->va + unmap->size - 1,
 		.number = unmap->number,
+		.clock = gpu_clock(gpu),
+		.process = unmap->process,
 		.buffer = unmap->buffer,
 		.freed = unmap->freed,
 	};
@@ -142,7 +151,7 @@ void pumice_gpu_note_free(struct pumice_gpu *gpu, const void *buffer)
 	places_free(&gpu->strict.places, buffer);
 }
 
-void pumice_gpu_forget_space(struct pumice_gpu *gpu, uint64_t catalogue)
+void pumice_gpu_forget_space(struct pumice_gpu *gpu, uint64_t space)
 {
-	places_forget(&gpu->strict.places, catalogue);
+	places_forget(&gpu->strict.places, space);
 }

@@ -834,6 +834,7 @@ static void reset_locked(struct pumice_gpu *gpu)
 	gpu->find_select = 0;
 	memset(gpu->find_arg, 0, sizeof(gpu->find_arg));
 	gpu->find_ready = 0;
+	gpu->find_place = (struct gpu_place){ 0 };
 	dropped_reset(&gpu->dropped);
 	memset(gpu->find_text, 0, sizeof(gpu->find_text));
 	gpu->clock_high = 0;

@@ -90,6 +90,12 @@ struct gpu_inject_regs {
 	bool armed;	/* the last ARM was accepted */
 };
 
+/* Registers PLACE of unit FIND, as written. */
+struct gpu_place {
+	u64 catalogue, addr, size, end, buffer, number, process;
+	u64 label[PUMICE_FIND_PLACE_LABEL_COUNT];
+};
+
 /* Registers of unit SLC. */
 struct gpu_slc_regs {
 	u64 start, end;
@@ -139,6 +145,7 @@ struct pumice_gpu {
 	u32 find_select;		/* FIND_SELECT */
 	u32 find_arg[PUMICE_FIND_FW_ARG_COUNT];	/* FIND_FW_ARG */
 	u64 find_ready;		/* FIND_FW_READY */
+	struct gpu_place find_place;
 	u64 find_text[STRICT_TEXT_BYTES / sizeof(u64)];	/* of that finding, 0 after its end */
 	struct gpu_slc_regs slc_regs;
 	u32 clock_high;		/* high half of SYS_CLOCK for the firmware */

@@ -35,9 +35,9 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void unmap(u64 catalogue, u64 first, u64 bytes, u64 number, const char *label)
+static void unmap(u64 space, u64 first, u64 bytes, u64 number, const char *label)
 {
-	struct places_removed r = { .catalogue = catalogue, .first = first,
+	struct places_removed r = { .space = space, .first = first,
 				    .last = first + bytes - 1, .number = number,
 				    .buffer = &buffer };
 
@@ -169,20 +169,20 @@ static void a_buffer_is_freed_and_named_by_its_identity(void **state)
 	assert_true(removed.freed);
 }
 
-static void map(u64 catalogue, u64 first, u64 size, const void *of, const char *label)
+static void map(u64 space, u64 first, u64 size, const void *of, const char *label)
 {
-	const struct places_range r = { .catalogue = catalogue, .first = first,
+	const struct places_range r = { .space = space, .first = first,
 					.last = first + size - 1, .buffer = of };
 
 	places_add_range(&places, &r, label);
 }
 
 /* Assert that the mapping of an address has a name; NULL: there is none. */
-static void assert_mapped(u64 catalogue, u64 va, const char *label)
+static void assert_mapped(u64 space, u64 va, const char *label)
 {
 	struct places_range range;
 
-	assert_int_equal(places_find_range(&places, catalogue, va, &range), label != NULL);
+	assert_int_equal(places_find_range(&places, space, va, &range), label != NULL);
 	if (label)
 		assert_string_equal(range.label, label);
 }
@@ -363,6 +363,7 @@ static struct strict_finding longest(u8 kind)
 			   .lane = 31, .pc = UINT32_MAX },
 		.job = { .tag = UINT64_MAX, .master = PUMICE_WAVE_MASTER_RDM },
 		.buffer = { .unmapped = true, .unmapped_by = UINT64_MAX,
+			    .unmapped_at = UINT64_MAX, .process = UINT32_MAX,
 			    .end = (1ull << 40) - 1 },
 		.invalidation = UINT64_MAX,
 	};
@@ -395,18 +396,22 @@ static void a_finding_has_the_job_and_the_removal(void **state)
 	(void)state;
 	f.job.tag = 7ull << 32 | 3;
 	f.buffer.unmapped_by = 4711;
+	f.buffer.unmapped_at = 123456;
+	f.buffer.process = 99;
 	f.buffer.end = 0;
 	f.invalidation = 12;
 	strcpy(f.buffer.label, "victim");
 	strict_describe(&f, text);
 	assert_non_null(strstr(text, ",\"master\":\"rdm\",\"job_context\":3,\"job\":7,"));
 	assert_non_null(strstr(text, ",\"label\":\"victim\",\"unmapped_by\":4711,\"freed\":false,"
-				     "\"invalidation\":12,"));
+				     "\"invalidation\":12,\"unmapped_at\":123456,\"process\":99,"));
 	assert_non_null(strstr(text, "\"omitted\":\"no wait for the job between its submission and "
 				     "the unmap operation\""));
 	f.buffer.freed = true;
+	f.buffer.process = 0;
 	strict_describe(&f, text);
 	assert_non_null(strstr(text, "\"freed\":true,"));
+	assert_null(strstr(text, "process"));
 	f.job.tag = 0;
 	f.buffer = (struct strict_buffer){ 0 };
 	f.invalidation = 0;

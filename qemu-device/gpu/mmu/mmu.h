@@ -313,6 +313,23 @@ static inline u64 mmu_catalogue(const struct mmu *mmu, unsigned int ctx)
 }
 
 /*
+ * Return the address space of a context as one number, by which it differs from those of all
+ * virtual GPUs: as mmu_space().
+ */
+static inline u64 mmu_context_space(const struct mmu *mmu, unsigned int ctx)
+{
+	return atomic_load_explicit(&mmu->ctx[ctx], memory_order_relaxed) &
+	       (PUMICE_MMU_CTX__CATALOGUE__MASK | PUMICE_MMU_CTX__OS__MASK);
+}
+
+/* Return that number of the address space of a catalogue, a bus address, of a virtual GPU. */
+static inline u64 mmu_space(unsigned int os, u64 catalogue)
+{
+	return (catalogue & PUMICE_MMU_CTX__CATALOGUE__MASK) |
+	       PUMICE_FIELD_PREP(PUMICE_MMU_CTX__OS, os);
+}
+
+/*
  * Return the number of the last invalidation of a context that has an address in its range, from 1
  * in the order of all of the context. 0: there is none of the last MMU_RANGES, but for those of the
  * whole context.

@@ -210,6 +210,12 @@ REG_WRITE(reg_find_fw_ready_write);
 REG_WRITE(reg_find_fw_signal);
 REG_WRITE(reg_find_fw_report);
 
+/* place.c */
+REG_READ(reg_find_place);
+REG_WRITE(reg_find_place_write);
+REG_READ(reg_find_place_count);
+REG_WRITE(reg_find_place_op);
+
 /* wave.c */
 /* Return the snapshot of the bus that an access comes from. */
 struct gpu_waves *reg_waves(struct pumice_gpu *gpu, const struct reg_access *at);

@@ -48,7 +48,7 @@ static void copy_label(char to[PLACES_LABEL_BYTES], const char *label)
 }
 
 /* Return the position of the first end that is not before a page. Lock held. */
-static u32 find_position(const struct places *places, u64 catalogue, u64 page)
+static u32 find_position(const struct places *places, u64 space, u64 page)
 {
 	u32 first = 0, last = places->end_count;
 
@@ -56,7 +56,7 @@ static u32 find_position(const struct places *places, u64 catalogue, u64 page)
 		const u32 middle = first + (last - first) / 2;
 		const struct places_end *e = &places->end[middle];
 
-		if (e->catalogue < catalogue || (e->catalogue == catalogue && e->page < page))
+		if (e->space < space || (e->space == space && e->page < page))
 			first = middle + 1;
 		else
 			last = middle;
@@ -72,7 +72,7 @@ static void remove_ends(struct places *places, u32 first, u32 last)
 	places->end_count -= last - first;
 }
 
-void places_add_end(struct places *places, u64 catalogue, u64 end, const void *buffer,
+void places_add_end(struct places *places, u64 space, u64 end, const void *buffer,
 		    const char *label)
 {
 	const u64 page = end & ~(PLACES_PAGE - 1);
@@ -80,17 +80,17 @@ void places_add_end(struct places *places, u64 catalogue, u64 end, const void *b
 	u32 at, count;
 
 	pthread_mutex_lock(&places->lock);
-	at = find_position(places, catalogue, page);
+	at = find_position(places, space, page);
 	count = places->end_count;
 	e = &places->end[at];
-	if (at == count || e->catalogue != catalogue || e->page != page) {
+	if (at == count || e->space != space || e->page != page) {
 		if (count == PLACES_ENDS)
 			goto unlock;
 		memmove(e + 1, e, (count - at) * sizeof(*e));
 		places->end_count = count + 1;
 	}
 	*e = (struct places_end){
-		.catalogue = catalogue, .page = page, .end = end, .buffer = buffer,
+		.space = space, .page = page, .end = end, .buffer = buffer,
 	};
 	copy_label(e->label, label);
 unlock:
@@ -98,7 +98,7 @@ unlock:
 }
 
 /* Return the position of the first range that does not begin before an address. Lock held. */
-static u32 find_range(const struct places *places, u64 catalogue, u64 va)
+static u32 find_range(const struct places *places, u64 space, u64 va)
 {
 	u32 first = 0, last = places->range_count;
 
@@ -106,7 +106,7 @@ static u32 find_range(const struct places *places, u64 catalogue, u64 va)
 		const u32 middle = first + (last - first) / 2;
 		const struct places_range *r = &places->range[middle];
 
-		if (r->catalogue < catalogue || (r->catalogue == catalogue && r->first < va))
+		if (r->space < space || (r->space == space && r->first < va))
 			first = middle + 1;
 		else
 			last = middle;
@@ -154,12 +154,12 @@ static void remove_ranges(struct places *places, u32 first, u32 last)
 }
 
 /* Remove addresses from ranges. Lock held. */
-static void cut_ranges(struct places *places, u64 catalogue, u64 first, u64 last)
+static void cut_ranges(struct places *places, u64 space, u64 first, u64 last)
 {
-	u32 at = find_range(places, catalogue, first), end = at;
+	u32 at = find_range(places, space, first), end = at;
 	struct places_range *r;
 
-	if (at && places->range[at - 1].catalogue == catalogue &&
+	if (at && places->range[at - 1].space == space &&
 	    places->range[at - 1].last >= first) {
 		struct places_range after = places->range[at - 1];
 
@@ -170,11 +170,11 @@ static void cut_ranges(struct places *places, u64 catalogue, u64 first, u64 last
 			return;
 		}
 	}
-	while (end < places->range_count && places->range[end].catalogue == catalogue &&
+	while (end < places->range_count && places->range[end].space == space &&
 	       places->range[end].last <= last)
 		end++;
 	r = &places->range[end];
-	if (end < places->range_count && r->catalogue == catalogue && r->first <= last)
+	if (end < places->range_count && r->space == space && r->first <= last)
 		r->first = last + 1;
 	remove_ranges(places, at, end);
 }
@@ -185,8 +185,8 @@ void places_add_range(struct places *places, const struct places_range *range, c
 
 	copy_label(copy.label, label);
 	pthread_mutex_lock(&places->lock);
-	cut_ranges(places, copy.catalogue, copy.first, copy.last);
-	insert_range(places, find_range(places, copy.catalogue, copy.first), &copy);
+	cut_ranges(places, copy.space, copy.first, copy.last);
+	insert_range(places, find_range(places, copy.space, copy.first), &copy);
 	pthread_mutex_unlock(&places->lock);
 }
 
@@ -195,9 +195,9 @@ void places_remove(struct places *places, const struct places_removed *removed)
 	struct places_removed *r;
 
 	pthread_mutex_lock(&places->lock);
-	remove_ends(places, find_position(places, removed->catalogue, removed->first),
-		    find_position(places, removed->catalogue, removed->last));
-	cut_ranges(places, removed->catalogue, removed->first, removed->last);
+	remove_ends(places, find_position(places, removed->space, removed->first),
+		    find_position(places, removed->space, removed->last));
+	cut_ranges(places, removed->space, removed->first, removed->last);
 	r = &places->removed[places->next_removed++ % PLACES_REMOVED];
 	*r = *removed;
 	copy_label(r->label, removed->label);
@@ -229,22 +229,32 @@ void places_free(struct places *places, const void *buffer)
 	pthread_mutex_unlock(&places->lock);
 }
 
-void places_forget(struct places *places, u64 catalogue)
+void places_forget(struct places *places, u64 space)
 {
 	u32 n;
 
 	pthread_mutex_lock(&places->lock);
-	remove_ends(places, find_position(places, catalogue, 0),
-		    find_position(places, catalogue, UINT64_MAX));
-	remove_ranges(places, find_range(places, catalogue, 0),
-		      find_range(places, catalogue, UINT64_MAX));
+	remove_ends(places, find_position(places, space, 0),
+		    find_position(places, space, UINT64_MAX));
+	remove_ranges(places, find_range(places, space, 0),
+		      find_range(places, space, UINT64_MAX));
 	for (n = 0; n < PLACES_REMOVED; n++)
-		if (places->removed[n].catalogue == catalogue)
+		if (places->removed[n].space == space)
 			places->removed[n] = (struct places_removed){ 0 };
 	pthread_mutex_unlock(&places->lock);
 }
 
-bool places_find_end(struct places *places, u64 catalogue, u64 va, u64 bytes,
+u32 places_count(struct places *places)
+{
+	u32 count;
+
+	pthread_mutex_lock(&places->lock);
+	count = places->range_count;
+	pthread_mutex_unlock(&places->lock);
+	return count;
+}
+
+bool places_find_end(struct places *places, u64 space, u64 va, u64 bytes,
 		     struct places_end *end)
 {
 	const u64 page = (va + bytes - 1) & ~(PLACES_PAGE - 1);
@@ -252,8 +262,8 @@ bool places_find_end(struct places *places, u64 catalogue, u64 va, u64 bytes,
 	u32 at;
 
 	pthread_mutex_lock(&places->lock);
-	at = find_position(places, catalogue, page);
-	found = at < places->end_count && places->end[at].catalogue == catalogue &&
+	at = find_position(places, space, page);
+	found = at < places->end_count && places->end[at].space == space &&
 		places->end[at].page == page && va + bytes > places->end[at].end;
 	if (found)
 		*end = places->end[at];
@@ -261,14 +271,14 @@ bool places_find_end(struct places *places, u64 catalogue, u64 va, u64 bytes,
 	return found;
 }
 
-bool places_find_range(struct places *places, u64 catalogue, u64 va, struct places_range *range)
+bool places_find_range(struct places *places, u64 space, u64 va, struct places_range *range)
 {
 	bool found;
 	u32 at;
 
 	pthread_mutex_lock(&places->lock);
-	at = find_range(places, catalogue, va + 1);
-	found = at && places->range[at - 1].catalogue == catalogue &&
+	at = find_range(places, space, va + 1);
+	found = at && places->range[at - 1].space == space &&
 		places->range[at - 1].last >= va;
 	if (found)
 		*range = places->range[at - 1];
@@ -276,7 +286,7 @@ bool places_find_range(struct places *places, u64 catalogue, u64 va, struct plac
 	return found;
 }
 
-bool places_find_before(struct places *places, u64 catalogue, u64 va, struct places_end *end)
+bool places_find_before(struct places *places, u64 space, u64 va, struct places_end *end)
 {
 	const struct places_range *r;
 	const struct places_end *e;
@@ -284,22 +294,22 @@ bool places_find_before(struct places *places, u64 catalogue, u64 va, struct pla
 	u32 at;
 
 	pthread_mutex_lock(&places->lock);
-	at = find_range(places, catalogue, va);
+	at = find_range(places, space, va);
 	r = at ? &places->range[at - 1] : NULL;
-	found = r && r->catalogue == catalogue && r->last < va && va - r->last <= PLACES_REACH;
+	found = r && r->space == space && r->last < va && va - r->last <= PLACES_REACH;
 	if (found) {
-		*end = (struct places_end){ .catalogue = catalogue, .end = r->last + 1 };
+		*end = (struct places_end){ .space = space, .end = r->last + 1 };
 		memcpy(end->label, r->label, sizeof(end->label));
-		at = find_position(places, catalogue, r->last & ~(PLACES_PAGE - 1));
+		at = find_position(places, space, r->last & ~(PLACES_PAGE - 1));
 		e = &places->end[at];
-		if (at < places->end_count && e->catalogue == catalogue && e->end <= r->last)
+		if (at < places->end_count && e->space == space && e->end <= r->last)
 			end->end = e->end;
 	}
 	pthread_mutex_unlock(&places->lock);
 	return found;
 }
 
-bool places_find_removed(struct places *places, u64 catalogue, u64 va,
+bool places_find_removed(struct places *places, u64 space, u64 va,
 			 struct places_removed *removed)
 {
 	bool found = false;
@@ -310,7 +320,7 @@ bool places_find_removed(struct places *places, u64 catalogue, u64 va,
 		const struct places_removed *r =
 			&places->removed[(places->next_removed - n) % PLACES_REMOVED];
 
-		found = r->last && r->catalogue == catalogue && va >= r->first && va <= r->last;
+		found = r->last && r->space == space && va >= r->first && va <= r->last;
 		if (found)
 			*removed = *r;
 	}

@@ -300,6 +300,10 @@ static void put_buffer(struct text *t, const struct strict_finding *f)
 		    b->freed ? "true" : "false");
 	if (f->invalidation)
 		put(t, ",\"invalidation\":%llu", (unsigned long long)f->invalidation);
+	if (b->unmapped)
+		put(t, ",\"unmapped_at\":%llu", (unsigned long long)b->unmapped_at);
+	if (b->unmapped && b->process)
+		put(t, ",\"process\":%u", b->process);
 }
 
 /* Put a job, in the numbers of its context. */

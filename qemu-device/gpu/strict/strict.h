@@ -81,6 +81,8 @@ struct strict_buffer {
 	bool unmapped;	/* its mapping was removed, by operation unmapped_by */
 	bool freed;	/* after that, or before */
 	u64 unmapped_by;
+	u64 unmapped_at;	/* clock of the GPU */
+	u32 process;	/* that removed it, as the host numbers them; 0: not known */
 	u64 end;	/* of past-end and unmapped: address of the first byte after it; or 0 */
 };
 

@@ -33,15 +33,15 @@ void usc_past_end(const struct exec *x, const struct usc_insn *i, const struct u
 {
 	struct places *places = &x->usc->strict->places;
 	struct places_end end;
-	u64 catalogue;
+	u64 space;
 
 	if (!r->lanes || !places_have_ends(places))
 		return;
-	catalogue = mmu_catalogue(x->usc->config.mmu, x->ctx);
+	space = mmu_context_space(x->usc->config.mmu, x->ctx);
 	for (u32 left = r->lanes; left; left &= left - 1) {
 		const u32 lane = (u32)__builtin_ctz(left);
 
-		if (!places_find_end(places, catalogue, r->va[lane], r->bytes, &end))
+		if (!places_find_end(places, space, r->va[lane], r->bytes, &end))
 			continue;
 		report(x, i, r, lane, &end);
 		return;

@@ -16,6 +16,12 @@ static bool is_strict(struct inproc_device *d)
 	return !strcmp(pumice_gpu_mode(d->gpu), "strict");
 }
 
+/* Return the number of an address space. */
+static u64 space_of(const struct inproc_device *d, const struct inproc_vm *vm)
+{
+	return pumice_gpu_space(d->os, vm->space.tables.catalogue);
+}
+
 /* Copy the present name of a bo, and its size as requested, to its memory. */
 static void copy_bo(struct memory *m)
 {
@@ -56,7 +62,7 @@ void buffers_note_unmap(struct inproc_device *d, struct inproc_vm *vm, u64 va, u
 			continue;
 		copy_bo(m->memory);
 		pumice_gpu_note_unmap(d->gpu, &(struct pumice_gpu_unmap){
-						      .catalogue = vm->space.tables.catalogue,
+						      .space = space_of(d, vm),
 						      .va = first, .size = end - first,
 						      .number = vm->operations,
 						      .buffer = m->memory,
@@ -73,16 +79,16 @@ void buffers_note_map(struct inproc_device *d, struct inproc_vm *vm, const struc
 	if (!memory || !is_strict(d))
 		return;
 	copy_bo(memory);
-	pumice_gpu_note_map(d->gpu, vm->space.tables.catalogue, m->va, m->size, memory,
+	pumice_gpu_note_map(d->gpu, space_of(d, vm), m->va, m->size, memory,
 			    memory->label);
 	offset = m->bus - memory->bus;
 	end = m->va + memory->used - offset;
 	if (memory->used % PAGE_BYTES && memory->used > offset && end < m->va + m->size)
-		pumice_gpu_add_end(d->gpu, vm->space.tables.catalogue, end, memory,
+		pumice_gpu_add_end(d->gpu, space_of(d, vm), end, memory,
 				   memory->label);
 }
 
 void buffers_forget(struct inproc_device *d, const struct inproc_vm *vm)
 {
-	pumice_gpu_forget_space(d->gpu, vm->space.tables.catalogue);
+	pumice_gpu_forget_space(d->gpu, space_of(d, vm));
 }
