@@ -2,7 +2,7 @@
 /*
  * Files of the driver in debugfs: the processes of contexts and VMs, the last faults, labels of
  * mapped buffers, the firmware's log with names in place of numbers, the GPU's mode, and the
- * counts of the memory hierarchy, and the findings of mode strict.
+ * counts of the memory hierarchy.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "debugfs.h"
 #include "harness.h"
 #include "perf.h"
 #include "power.h"
@@ -21,58 +22,11 @@
 #include "sync.h"
 #include "system.h"
 
-#define TEXT_BYTES	(1u << 20)
 #define KEPT		16u	/* faults that the driver keeps */
 #define TIMEOUT_MS	500
 #define PATIENT_MS	60000	/* of jobs that are not to time out */
 #define LOG_INFO	"1"	/* default */
 #define LOG_DEBUG	"2"
-
-static char text[TEXT_BYTES];
-
-/* Read a file of the driver; the text is valid until the next call. */
-static const char *read_text(const char *name)
-{
-	char path[256];
-	size_t used;
-	FILE *file;
-
-	CHECK(debugfs_path(name, path, sizeof(path)));
-	file = fopen(path, "re");
-	CHECK(file);
-	used = fread(text, 1, sizeof(text) - 1, file);
-	text[used] = '\0';
-	fclose(file);
-	return text;
-}
-
-/* Return the last line that has both parts, or NULL. */
-static const char *find_line(const char *all, const char *part, const char *other)
-{
-	static char line[512];
-	const char *start, *end, *found = NULL;
-
-	for (start = all; *start; start = *end ? end + 1 : end) {
-		end = start + strcspn(start, "\n");
-		snprintf(line, sizeof(line), "%.*s", (int)(end - start), start);
-		if (strstr(line, part) && strstr(line, other))
-			found = start;
-	}
-	if (!found)
-		return NULL;
-	snprintf(line, sizeof(line), "%.*s", (int)strcspn(found, "\n"), found);
-	return line;
-}
-
-static const char *need_line(const char *name, const char *part, const char *other)
-{
-	const char *line = find_line(read_text(name), part, other);
-
-	if (!line)
-		test_fail(__FILE__, __LINE__, "no line of %s has \"%s\" and \"%s\"", name,
-			  part, other);
-	return line;
-}
 
 /* Name this process; returns "NAME (PID)" as the driver prints it. */
 static const char *name_process(const char *name)
@@ -95,16 +49,7 @@ static void contexts_name_their_process(void)
 	need_line("contexts", owner, id);
 	CHECK(strstr(need_line("contexts", owner, id), ": compute, of "));
 	CHECK_OK(gpu_context_destroy(fx.fd, fx.context));
-	CHECK(!find_line(read_text("contexts"), owner, id));
-}
-
-static void set_label(int fd, u32 handle, const char *label)
-{
-	struct drm_pumice_bo_set_label args = {
-		.handle = handle, .label = (uintptr_t)label,
-	};
-
-	CHECK_OK(gpu_ioctl(fd, DRM_IOCTL_PUMICE_BO_SET_LABEL, &args));
+	CHECK(!text_line(debugfs_text("contexts"), owner, id));
 }
 
 /* Threads have names of their own; by which of them objects are created does not matter. */
@@ -138,7 +83,7 @@ static void names_and_labels_are_escaped(void)
 	snprintf(shown, sizeof(shown), "vm of a\\nvm of \\\\b (1) (%d), client ", getpid());
 	vm = need_vm(fd);
 	need_line("vms", shown, "");
-	set_label(fd, bo, "x\n\x1b[2J \xc3\xa9");
+	gpu_set_label(fd, bo, "x\n\x1b[2J \xc3\xa9");
 	need_map(fd, vm, bo, 0, FX_FREE, PAGE, 0);
 	need_line("vms", "from 0x0: x\\n\\e[2J \\303\\251", "");
 	need_line("bos", ": x\\n\\e[2J \\303\\251", "");
@@ -192,7 +137,7 @@ static void last_sixteen_faults_are_kept(void)
 
 	for (i = 0; i < KEPT + 4; i++)
 		CHECK_EQUAL(fx_run(&fx, stream), -EIO);
-	at = strstr(read_text("contexts"), "last jobs that failed, ");
+	at = strstr(debugfs_text("contexts"), "last jobs that failed, ");
 	CHECK(at);
 	for (at = strstr(at, "\n["); at; at = strstr(at + 1, "\n[")) {
 		lines++;
@@ -242,7 +187,7 @@ static void other_ends_of_jobs_are_not_kept(void)
 	fx_block(&fx);
 	CHECK_OK(gpu_context_destroy(fx.fd, fx.context));
 	CHECK_EQUAL(fx_wait(&fx), -ECANCELED);
-	CHECK(!find_line(read_text("contexts"), owner, "its context "));
+	CHECK(!text_line(debugfs_text("contexts"), owner, "its context "));
 }
 
 /* Return the lines of the VM of one process: up to the next VM. */
@@ -252,7 +197,7 @@ static const char *vm_text(const char *owner)
 	char *at, *end;
 
 	snprintf(head, sizeof(head), "vm of %s, client ", owner);
-	at = strstr(read_text("vms"), head);
+	at = strstr(debugfs_text("vms"), head);
 	CHECK(at);
 	end = strstr(at, "\nvm of ");
 	if (end)
@@ -267,7 +212,7 @@ static void vms_show_process_and_labels_of_mappings(void)
 	u32 id = need_vm(fd), bo = need_bo(fd, 3 * PAGE), plain = need_bo(fd, PAGE);
 	char line[160];
 
-	set_label(fd, bo, "vertices of a hill");
+	gpu_set_label(fd, bo, "vertices of a hill");
 	need_map(fd, id, bo, PAGE, FX_FREE, 2 * PAGE, 0);
 	need_map(fd, id, plain, 0, FX_FREE + MIB, PAGE, 0);
 	need_map(fd, id, 0, 0, FX_FREE + 2 * MIB, PAGE, DRM_PUMICE_BIND_NULL);
@@ -321,32 +266,23 @@ static void fw_log_has_names_in_place_of_numbers(void)
 	need_line("fw_log", "DEBUG mmu context ", address);
 }
 
-/* Write a mode; returns an errno. */
-static int set_mode(const char *name)
-{
-	char path[256];
-
-	CHECK(debugfs_path("mode", path, sizeof(path)));
-	return write_file(path, name);
-}
-
 static void mode_is_set_by_its_name(void)
 {
 	struct fixture fx = fx_open();
 
-	CHECK(!strcmp(read_text("mode"), "fast\n"));
-	CHECK_OK(set_mode("counted\n"));
-	CHECK(!strcmp(read_text("mode"), "counted\n"));
+	CHECK(!strcmp(debugfs_text("mode"), "fast\n"));
+	CHECK_OK(debugfs_set_mode("counted\n"));
+	CHECK(!strcmp(debugfs_text("mode"), "counted\n"));
 	fx_check_works(&fx);
-	CHECK_OK(set_mode("strict"));
-	CHECK(!strcmp(read_text("mode"), "strict\n"));
+	CHECK_OK(debugfs_set_mode("strict"));
+	CHECK(!strcmp(debugfs_text("mode"), "strict\n"));
 	fx_check_works(&fx);
-	CHECK_OK(set_mode("fast"));
-	CHECK(!strcmp(read_text("mode"), "fast\n"));
+	CHECK_OK(debugfs_set_mode("fast"));
+	CHECK(!strcmp(debugfs_text("mode"), "fast\n"));
 	fx_check_works(&fx);
-	CHECK_EQUAL(set_mode("slow"), -EINVAL);
-	CHECK_EQUAL(set_mode("counted-and-more-than-fits"), -EINVAL);
-	CHECK(!strcmp(read_text("mode"), "fast\n"));
+	CHECK_EQUAL(debugfs_set_mode("slow"), -EINVAL);
+	CHECK_EQUAL(debugfs_set_mode("counted-and-more-than-fits"), -EINVAL);
+	CHECK(!strcmp(debugfs_text("mode"), "fast\n"));
 }
 
 /* The job times out, and the mode can change then. */
@@ -355,11 +291,11 @@ static void mode_does_not_change_while_a_job_runs(void)
 	struct fixture fx = fx_open();
 
 	fx_block(&fx);
-	CHECK_EQUAL(set_mode("counted"), -EBUSY);
-	CHECK(!strcmp(read_text("mode"), "fast\n"));
+	CHECK_EQUAL(debugfs_set_mode("counted"), -EBUSY);
+	CHECK(!strcmp(debugfs_text("mode"), "fast\n"));
 	CHECK_EQUAL(fx_wait(&fx), -ETIMEDOUT);
-	CHECK_OK(set_mode("counted"));
-	CHECK_OK(set_mode("fast"));
+	CHECK_OK(debugfs_set_mode("counted"));
+	CHECK_OK(debugfs_set_mode("fast"));
 }
 
 /* Return the value of a column, from 1 on, in the line of a client or level. */
@@ -383,13 +319,13 @@ static void hierarchy_has_the_counts_of_jobs(void)
 	struct fixture fx = fx_open();
 	unsigned long long stream, slc;
 
-	CHECK_OK(set_mode("fast"));
+	CHECK_OK(debugfs_set_mode("fast"));
 	stream = count_of("cdm-stream", 1);
 	slc = count_of("slc", 1);
 	fx_check_works(&fx);
 	CHECK_EQUAL(count_of("cdm-stream", 1), stream);
 	CHECK_EQUAL(count_of("slc", 1), slc);
-	CHECK_OK(set_mode("counted"));
+	CHECK_OK(debugfs_set_mode("counted"));
 	fx_check_works(&fx);
 	stream = count_of("cdm-stream", 1);
 	CHECK(stream > 0);
@@ -399,7 +335,7 @@ static void hierarchy_has_the_counts_of_jobs(void)
 	/* The names of columns. */
 	CHECK(need_line("hierarchy", "client REQUESTS BYTES FIRST_REQUESTS", "WRITTEN_BYTES"));
 	CHECK(need_line("hierarchy", "level REQUESTS BYTES HITS", "WRITTEN_BYTES"));
-	CHECK_OK(set_mode("fast"));
+	CHECK_OK(debugfs_set_mode("fast"));
 }
 
 /* Run a job with a monitor, and get the values of its two counters. */
@@ -419,12 +355,12 @@ static void a_monitor_has_the_requests_of_its_job(void)
 	unsigned long long stream, misses;
 	u32 id;
 
-	CHECK_OK(set_mode("fast"));
+	CHECK_OK(debugfs_set_mode("fast"));
 	CHECK_OK(gpu_perfmon_create(fx.fd, counters, 2, &id));
 	run_monitored(&fx, store, id, values);
 	CHECK_EQUAL(values[0], 0);
 	CHECK_EQUAL(values[1], 0);
-	CHECK_OK(set_mode("counted"));
+	CHECK_OK(debugfs_set_mode("counted"));
 	fx_check_works(&fx);
 	stream = count_of("cdm-stream", 1);
 	misses = count_of("usc-store", 12);
@@ -432,7 +368,7 @@ static void a_monitor_has_the_requests_of_its_job(void)
 	CHECK(values[0] > 0 && values[1] > 0);
 	CHECK_EQUAL(values[0], count_of("cdm-stream", 1) - stream);
 	CHECK_EQUAL(values[1], count_of("usc-store", 12) - misses);
-	CHECK_OK(set_mode("fast"));
+	CHECK_OK(debugfs_set_mode("fast"));
 }
 
 /* A GPU that goes to sleep is reset, which clears the registers. */
@@ -441,7 +377,7 @@ static void hierarchy_keeps_counts_while_the_gpu_sleeps(void)
 	struct fixture fx = fx_open();
 	unsigned long long stream, slc;
 
-	CHECK_OK(set_mode("counted"));
+	CHECK_OK(debugfs_set_mode("counted"));
 	fx_check_works(&fx);
 	stream = count_of("cdm-stream", 1);
 	slc = count_of("slc", 1);
@@ -450,38 +386,7 @@ static void hierarchy_keeps_counts_while_the_gpu_sleeps(void)
 	CHECK_EQUAL(count_of("cdm-stream", 1), stream);
 	/* The firmware has booted again, with requests of its own. */
 	CHECK(count_of("slc", 1) >= slc);
-	CHECK_OK(set_mode("fast"));
-}
-
-/* Drop all findings. */
-static void drop_findings(void)
-{
-	char path[256];
-
-	CHECK(debugfs_path("findings", path, sizeof(path)));
-	CHECK_OK(write_file(path, "0"));
-	CHECK(!*read_text("findings"));
-}
-
-/* They remain when the GPU is reset, as when it goes to sleep, and when the mode changes. */
-static void findings_are_kept_until_they_are_dropped(void)
-{
-	struct fixture fx = fx_open();
-	char address[64];
-
-	drop_findings();
-	CHECK_OK(set_mode("strict"));
-	fx_check_works(&fx);
-	CHECK(!*read_text("findings"));
-	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, FX_FREE, 1)), -EIO);
-	snprintf(address, sizeof(address), "\"va\":\"0x%llx\"", (unsigned long long)FX_FREE);
-	need_line("findings", "{\"finding\":\"unmapped\"", address);
-	need_line("findings", "\"access\":\"write\"", "\"times\":1}");
-	need_gpu_asleep();
-	need_line("findings", "{\"finding\":\"unmapped\"", address);
-	CHECK_OK(set_mode("fast"));
-	need_line("findings", "{\"finding\":\"unmapped\"", address);
-	drop_findings();
+	CHECK_OK(debugfs_set_mode("fast"));
 }
 
 static const struct test_case cases[] = {
@@ -500,7 +405,6 @@ static const struct test_case cases[] = {
 	TEST_CASE(hierarchy_has_the_counts_of_jobs),
 	TEST_CASE(a_monitor_has_the_requests_of_its_job),
 	TEST_CASE(hierarchy_keeps_counts_while_the_gpu_sleeps),
-	TEST_CASE(findings_are_kept_until_they_are_dropped),
 };
 
 TEST_MAIN_TIMEOUT(cases, TIMEOUT_MS)

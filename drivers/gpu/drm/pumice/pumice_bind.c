@@ -19,6 +19,8 @@
 #include "pumice_bind.h"
 #include "pumice_gem.h"
 #include "pumice_heap.h"
+#include "pumice_places.h"
+#include "pumice_pm.h"
 #include "pumice_vm.h"
 
 /**
@@ -279,6 +281,7 @@ int pumice_bind_prepare_op(struct pumice_bind *b, struct pumice_bind_op *op,
 
 	if (ret)
 		return ret;
+	b->awake = b->awake || pumice_places_wake(b->vm->pdev);
 	if (!bind_maps_buffer(&op->args)) {
 		if (op->args.type == DRM_PUMICE_BIND_MAP)
 			pumice_vm_note_cached(b->vm);
@@ -314,6 +317,8 @@ void pumice_bind_execute_locked(struct pumice_bind *b, struct pumice_bind_op *op
 
 	lockdep_assert_held(&vm->lock);
 	b->op = op;
+	vm->operations++;
+	pumice_places_unmap_locked(vm, args->va, args->size);
 	if (bind_maps_buffer(args)) {
 		pumice_mmu_map_sgt(vm->mmu, &b->pool, args->va, args->size, op->sgt,
 				   args->bo_offset, args->flags | bind_buffer_flags(op));
@@ -321,6 +326,7 @@ void pumice_bind_execute_locked(struct pumice_bind *b, struct pumice_bind_op *op
 			pumice_mmu_mark_mapped(vm->mmu, args->va, args->size);
 		pumice_gpuvm_sm_map(&vm->base, b, args->va, args->size, op->vm_bo->obj,
 				    args->bo_offset);
+		pumice_places_map_locked(vm, args, op->vm_bo->obj);
 	} else if (args->type == DRM_PUMICE_BIND_MAP) {
 		/* Bus addresses that rise with the GPU's permit the same page sizes as others. */
 		pumice_mmu_map_contiguous(vm->mmu, &b->pool, args->va, args->size, args->va,
@@ -406,6 +412,9 @@ void pumice_bind_release(struct pumice_bind *b)
 		kfree(va);
 	}
 	INIT_LIST_HEAD(&b->retired);
+	if (b->awake)
+		pumice_pm_put(b->vm->pdev);
+	b->awake = false;
 }
 
 #ifdef CONFIG_DRM_PUMICE_KUNIT_TEST

@@ -45,6 +45,8 @@ struct pumice_bind {
 	struct list_head retired;
 	/** @op: operation in progress */
 	struct pumice_bind_op *op;
+	/** @awake: keeps the GPU awake, for pumice_places.c */
+	bool awake;
 };
 
 int pumice_bind_check_op(struct drm_pumice_bind_op *args);

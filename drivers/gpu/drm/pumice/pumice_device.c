@@ -20,6 +20,7 @@
 #include "pumice_hierarchy.h"
 #include "pumice_irq.h"
 #include "pumice_kernel_range.h"
+#include "pumice_places.h"
 #include "pumice_queue.h"
 #include "pumice_reset.h"
 #include "pumice_stats.h"
@@ -167,6 +168,7 @@ static int pumice_device_init_software(struct pumice_device *pdev)
 	mutex_init(&pdev->kernel_ranges_lock);
 	spin_lock_init(&pdev->scenes_lock);
 	mutex_init(&pdev->gpu_trace.lock);
+	pumice_places_init(pdev);
 	mutex_init(&pdev->fw.settings_lock);
 	spin_lock_init(&pdev->bos_lock);
 	INIT_LIST_HEAD(&pdev->bos);
@@ -231,6 +233,7 @@ static int pumice_device_init_hardware(struct pumice_device *pdev)
 	if (ret)
 		return ret;
 	pumice_irq_enable(pdev);
+	pumice_places_update(pdev);
 	return 0;
 }
 
@@ -298,6 +301,7 @@ void pumice_device_unplug(struct pumice_device *pdev)
 	if (!pdev->unplugged) {
 		pdev->unplugged = true;
 		drm_dev_unplug(&pdev->drm);
+		pumice_places_fini(pdev);
 		pumice_reset_stop(pdev);
 		pumice_device_halt(pdev);
 		pumice_device_end_all_jobs(pdev);

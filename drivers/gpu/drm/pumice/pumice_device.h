@@ -229,6 +229,18 @@ struct pumice_gpu_trace {
 };
 
 /**
+ * struct pumice_places - description of buffers to the GPU, see pumice_places.c
+ */
+struct pumice_places {
+	/** @enabled: the mode is strict, as far as known; written while the GPU is awake */
+	bool enabled;
+	/** @lock: guards the PLACE registers; innermost */
+	struct mutex lock;
+	/** @work: describes all VMs */
+	struct work_struct work;
+};
+
+/**
  * struct pumice_stats - live objects, for debugfs and leak tests
  */
 struct pumice_stats {
@@ -323,6 +335,7 @@ struct pumice_device {
 	struct pumice_vgpu vgpu;
 	struct pumice_bench bench;
 	struct pumice_gpu_trace gpu_trace;
+	struct pumice_places places;
 	struct pumice_stats stats;
 	/** @dump: for devcoredump */
 	struct pumice_dump dump;
@@ -348,6 +361,8 @@ struct pumice_device {
 	spinlock_t bos_lock;
 	/** @bos: all buffers, struct pumice_bo.node; those detached from the device come last */
 	struct list_head bos;
+	/** @bo_count: buffers that were created; under bos_lock */
+	u64 bo_count;
 	/** @bos_event: woken when a buffer was removed from @bos */
 	wait_queue_head_t bos_event;
 	/** @purgeable: buffers that may be purged when memory is short */

@@ -18,6 +18,7 @@
 #include "pumice_device.h"
 #include "pumice_gem.h"
 #include "pumice_gem_mount.h"
+#include "pumice_places.h"
 #include "pumice_shrinker.h"
 #include "pumice_vm.h"
 
@@ -62,6 +63,7 @@ static void gem_free(struct drm_gem_object *obj)
 	struct drm_gem_object *root = bo->root;
 	struct dma_buf *foreign;
 
+	pumice_places_free(bo);
 	pumice_shrinker_forget(bo);
 	gem_unmap(bo);
 	spin_lock(&pdev->bos_lock);
@@ -153,14 +155,15 @@ struct drm_gem_object *pumice_gem_create_object(struct drm_device *drm, size_t s
 static void gem_account(struct pumice_device *pdev, struct pumice_bo *bo)
 {
 	spin_lock(&pdev->bos_lock);
+	bo->id = ++pdev->bo_count;
 	list_add_tail(&bo->node, &pdev->bos);
 	spin_unlock(&pdev->bos_lock);
 	atomic_inc(&pdev->stats.bos);
 }
 
 /*
- * Create a buffer with one reference. Returns an error pointer on failure. @flags:
- * DRM_PUMICE_BO_*, checked
+ * Create a buffer with one reference. Returns an error pointer on failure. @size: bytes, which the
+ * helper rounds up to pages; @flags: DRM_PUMICE_BO_*, checked
  */
 static struct pumice_bo *gem_create(struct drm_device *drm, size_t size, u32 flags)
 {
@@ -172,6 +175,7 @@ static struct pumice_bo *gem_create(struct drm_device *drm, size_t size, u32 fla
 	pumice_gem_mount_use(to_pumice_device(drm), shmem);
 	shmem->map_wc = flags & DRM_PUMICE_BO_WRITE_COMBINED;
 	bo = to_pumice_bo(&shmem->base);
+	bo->bytes = size;
 	bo->coherent = flags & DRM_PUMICE_BO_COHERENT;
 	gem_account(to_pumice_device(drm), bo);
 	return bo;
@@ -245,8 +249,10 @@ struct drm_gem_object *pumice_gem_import(struct drm_device *drm,
 {
 	struct drm_gem_object *obj = drm_gem_shmem_prime_import_sg_table(drm, attach, sgt);
 
-	if (!IS_ERR(obj))
-		gem_account(to_pumice_device(drm), to_pumice_bo(obj));
+	if (IS_ERR(obj))
+		return obj;
+	to_pumice_bo(obj)->bytes = obj->size;
+	gem_account(to_pumice_device(drm), to_pumice_bo(obj));
 	return obj;
 }
 
@@ -344,6 +350,7 @@ int pumice_ioctl_bo_create(struct drm_device *drm, void *data, struct drm_file *
 	struct drm_pumice_bo_create *args = data;
 	struct pumice_vm *vm = NULL;
 	int ret, idx;
+	u64 bytes;
 
 	if (!args->size || args->pad)
 		return -EINVAL;
@@ -357,10 +364,11 @@ int pumice_ioctl_bo_create(struct drm_device *drm, void *data, struct drm_file *
 		if (!vm)
 			return -ENOENT;
 	}
-	args->size = PAGE_ALIGN(args->size);
+	bytes = args->size;
+	args->size = PAGE_ALIGN(bytes);
 	ret = -ENODEV;
 	if (drm_dev_enter(drm, &idx)) {
-		ret = gem_create_handle(file, vm, args->size, args->flags, &args->handle);
+		ret = gem_create_handle(file, vm, bytes, args->flags, &args->handle);
 		drm_dev_exit(idx);
 	}
 	if (vm)
@@ -454,6 +462,7 @@ static void gem_set_label(struct drm_gem_object *obj, char *label)
 	swap(to_pumice_bo(obj)->label, label);
 	spin_unlock(&pdev->bos_lock);
 	kfree(label);
+	pumice_places_label(to_pumice_bo(obj));
 }
 
 /**

@@ -24,6 +24,10 @@ struct pumice_bo {
 	struct list_head node;
 	/** @purgeable: in pumice_purgeable.bos while advised DONTNEED and not purged */
 	struct list_head purgeable;
+	/** @id: number of the buffer, of all of the device; constant */
+	u64 id;
+	/** @bytes: size as requested, not rounded to pages; constant */
+	u64 bytes;
 	/** @label: the user's text, or NULL; under bos_lock */
 	char *label;
 	/**

@@ -13,6 +13,7 @@
 #include "pumice_device.h"
 #include "pumice_mode.h"
 #include "pumice_names.h"
+#include "pumice_places.h"
 #include "pumice_pm.h"
 
 #define SINCE_MINOR	8	/* minimum minor number of SYS_VERSION */
@@ -50,6 +51,8 @@ static int mode_set(struct pumice_device *pdev, u32 mode)
 	mutex_lock(&pdev->reset.lock);
 	ret = mode_write_register(pdev, mode);
 	mutex_unlock(&pdev->reset.lock);
+	pumice_places_update(pdev);
+	pumice_places_flush(pdev);
 	pumice_pm_leave(pdev, idx);
 	return ret;
 }

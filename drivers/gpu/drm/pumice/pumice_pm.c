@@ -20,6 +20,7 @@
 #include <linux/pm_runtime.h>
 
 #include "pumice_context.h"
+#include "pumice_places.h"
 #include "pumice_pm.h"
 #include "pumice_reset.h"
 #include "pumice_vgpu.h"
@@ -154,6 +155,8 @@ static int pumice_pm_runtime_resume(struct device *dev)
 	if (!drm_dev_enter(&pdev->drm, &idx))
 		return 0;
 	ret = pumice_reset_wake(pdev);
+	if (!ret)
+		pumice_places_update(pdev);
 	drm_dev_exit(idx);
 	return ret;
 }

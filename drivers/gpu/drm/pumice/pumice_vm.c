@@ -10,6 +10,7 @@
 #include "pumice_bind_queue.h"
 #include "pumice_ccb.h"
 #include "pumice_mmu.h"
+#include "pumice_places.h"
 #include "pumice_reset.h"
 #include "pumice_vm.h"
 
@@ -136,6 +137,7 @@ static void pumice_vm_last_put(struct kref *users)
 	struct pumice_bind all;
 
 	pumice_vm_release_fw_state(vm);
+	pumice_places_end_vm(vm);
 	pumice_vm_destroy_binds(vm);
 	pumice_bind_init(&all, vm);
 	mutex_lock(&vm->lock);
@@ -490,7 +492,7 @@ void pumice_vm_add_fence(struct pumice_vm *vm, struct drm_exec *exec, struct dma
  * @data: struct drm_pumice_vm_create
  * @file: file
  *
- * Context: Process context. Acquires vms_lock.
+ * Context: Process context. Acquires vms_lock. In mode strict it wakes the GPU.
  *
  * Return: 0; -EINVAL for flags; -ENOSPC if the file has DRM_PUMICE_MAX_VMS; -ENOMEM; -ENODEV
  * if the device was unplugged; or an error of drm_sched_init().
@@ -507,6 +509,8 @@ int pumice_ioctl_vm_create(struct drm_device *drm, void *data, struct drm_file *
 	if (!drm_dev_enter(drm, &idx))
 		return -ENODEV;
 	vm = pumice_vm_create(pfile->pdev, file->client_id);
+	if (!IS_ERR(vm))
+		pumice_places_begin_vm(vm);
 	drm_dev_exit(idx);
 	if (IS_ERR(vm))
 		return PTR_ERR(vm);

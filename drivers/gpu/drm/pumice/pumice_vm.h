@@ -52,6 +52,8 @@ struct pumice_vm {
 	struct pumice_process process;
 	/** @kernel_mm: addresses of the kernel part in use; under @lock */
 	struct drm_mm kernel_mm;
+	/** @operations: operations that were executed; under @lock */
+	u64 operations;
 	/** @closed: its id was removed: no more binds are accepted; under @lock */
 	bool closed;
 	/** @binds: asynchronous binds; constant until the last use, then under vms_lock; or NULL */

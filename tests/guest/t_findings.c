@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Findings of mode strict in debugfs: they are kept, and have the buffers, as the driver has
+ * described them to the GPU.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "debugfs.h"
+#include "fixture.h"
+#include "harness.h"
+#include "power.h"
+#include "system.h"
+
+#define TAIL	100u	/* bytes in the last page of a buffer */
+
+/* Drop all findings. */
+static void drop_findings(void)
+{
+	char path[256];
+
+	CHECK(debugfs_path("findings", path, sizeof(path)));
+	CHECK_OK(write_file(path, "0"));
+	CHECK(!*debugfs_text("findings"));
+}
+
+/* They remain when the GPU is reset, as when it goes to sleep, and when the mode changes. */
+static void findings_are_kept_until_they_are_dropped(void)
+{
+	struct fixture fx = fx_open();
+	char address[64];
+
+	drop_findings();
+	CHECK_OK(debugfs_set_mode("strict"));
+	fx_check_works(&fx);
+	CHECK(!*debugfs_text("findings"));
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, FX_FREE, 1)), -EIO);
+	snprintf(address, sizeof(address), "\"va\":\"0x%llx\"", (unsigned long long)FX_FREE);
+	need_line("findings", "{\"finding\":\"unmapped\"", address);
+	need_line("findings", "\"access\":\"write\"", "\"times\":1}");
+	need_gpu_asleep();
+	need_line("findings", "{\"finding\":\"unmapped\"", address);
+	CHECK_OK(debugfs_set_mode("fast"));
+	need_line("findings", "{\"finding\":\"unmapped\"", address);
+	drop_findings();
+}
+
+/* Bind a new buffer with a name at FX_FREE; returns its handle. */
+static u32 bind_named(const struct fixture *fx, u64 bytes, const char *label, u32 flags)
+{
+	const u32 handle = need_bo(fx->fd, bytes);
+
+	gpu_set_label(fx->fd, handle, label);
+	need_map(fx->fd, fx->vm, handle, 0, FX_FREE, (bytes + PAGE - 1) / PAGE * PAGE, flags);
+	return handle;
+}
+
+/* The only finding has the text; it is dropped. */
+static void need_finding(const char *kind, const char *part)
+{
+	char start[64];
+
+	snprintf(start, sizeof(start), "{\"finding\":\"%s\"", kind);
+	need_line("findings", start, part);
+	CHECK(strchr(debugfs_text("findings"), '\n')[1] == '\0');
+	drop_findings();
+}
+
+/* A finding of FX_FREE, which operation number of this process has unmapped. */
+static void need_unmapped(const char *label, unsigned int number, bool freed)
+{
+	char part[128], process[64];
+
+	snprintf(part, sizeof(part), "\"label\":\"%s\",\"unmapped_by\":%u,\"freed\":%s,", label,
+		 number, freed ? "true" : "false");
+	snprintf(process, sizeof(process), ",\"process\":%d,", getpid());
+	CHECK(strstr(need_line("findings", "{\"finding\":\"unmapped\"", part), process));
+	need_finding("unmapped", part);
+}
+
+/* Jobs of a process whose context has faulted do not run: each has a fixture of its own. */
+static struct fixture open_strict(void)
+{
+	drop_findings();
+	CHECK_OK(debugfs_set_mode("strict"));
+	return fx_open();
+}
+
+/* The fixture has made operations 1 and 2. */
+static void unmapped_buffer_is_named_with_its_removal(void)
+{
+	struct fixture fx = open_strict();
+
+	bind_named(&fx, PAGE, "victim", 0);
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, FX_FREE, 1)), 1);
+	need_unmap(fx.fd, fx.vm, FX_FREE, PAGE);
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, FX_FREE, 1)), -EIO);
+	need_unmapped("victim", 4, false);
+	CHECK_OK(debugfs_set_mode("fast"));
+}
+
+static void freed_buffer_is_one(void)
+{
+	struct fixture fx = open_strict();
+	const u32 handle = bind_named(&fx, PAGE, "victim", 0);
+
+	CHECK_OK(gpu_bo_close(fx.fd, handle));
+	need_unmap(fx.fd, fx.vm, FX_FREE, PAGE);
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, FX_FREE, 1)), -EIO);
+	need_unmapped("victim", 4, true);
+	CHECK_OK(debugfs_set_mode("fast"));
+}
+
+static void removal_while_the_gpu_sleeps_is_described(void)
+{
+	struct fixture fx = open_strict();
+
+	bind_named(&fx, PAGE, "sleeper", 0);
+	need_gpu_asleep();
+	need_unmap(fx.fd, fx.vm, FX_FREE, PAGE);
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, FX_FREE, 1)), -EIO);
+	need_unmapped("sleeper", 4, false);
+	CHECK_OK(debugfs_set_mode("fast"));
+}
+
+static void asynchronous_removal_is_described(void)
+{
+	struct fixture fx = open_strict();
+	const u32 done = need_sync(fx.fd);
+	const struct drm_pumice_sync signal = then_signal(done, 0);
+	const struct drm_pumice_bind_op op = bind_unmap(FX_FREE, PAGE);
+
+	bind_named(&fx, PAGE, "later", 0);
+	need_gpu_asleep();
+	CHECK_OK(gpu_bind_async(fx.fd, fx.vm, &op, 1, &signal, 1));
+	need_wait(fx.fd, done, 0);
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, FX_FREE, 1)), -EIO);
+	need_unmapped("later", 4, false);
+	CHECK_OK(debugfs_set_mode("fast"));
+}
+
+/* The last 7 of 32 words are after the end. */
+static void access_past_the_end_is_found(void)
+{
+	struct fixture fx = open_strict();
+	char part[96];
+
+	bind_named(&fx, PAGE + TAIL, "short", 0);
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, FX_FREE, 1)), 1);
+	CHECK(!*debugfs_text("findings"));
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, FX_FREE + PAGE, 1)), 1);
+	snprintf(part, sizeof(part), "\"va\":\"0x%llx\",\"label\":\"short\",\"end\":\"0x%llx\"",
+		 FX_FREE + PAGE + TAIL, FX_FREE + PAGE + TAIL);
+	need_finding("past-end", part);
+	CHECK_OK(debugfs_set_mode("fast"));
+}
+
+/* A page of the heap that begins in the middle of the buffer has the same end. */
+static void end_of_a_part_is_found(void)
+{
+	struct fixture fx = open_strict();
+	const u32 handle = need_bo(fx.fd, PAGE + TAIL);
+
+	need_map(fx.fd, fx.vm, handle, PAGE, FX_FREE, PAGE, 0);
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, FX_FREE, 1)), 1);
+	need_finding("past-end", "\"end\":\"0x40000064\"");
+	/* In its place, a buffer that fills the page. */
+	bind_named(&fx, PAGE, "whole", 0);
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, FX_FREE, 1)), 1);
+	CHECK(!*debugfs_text("findings"));
+	CHECK_OK(debugfs_set_mode("fast"));
+}
+
+/* The GPU has dropped all descriptions, or never had one. */
+static void buffers_are_described_when_the_mode_changes(void)
+{
+	struct fixture fx;
+	u32 handle;
+
+	drop_findings();
+	fx = fx_open();
+	handle = bind_named(&fx, PAGE, "early", DRM_PUMICE_BIND_READONLY);
+	CHECK_OK(debugfs_set_mode("strict"));
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, FX_FREE, 1)), -EIO);
+	need_finding("read-only-store", "\"label\":\"early\"");
+	CHECK_OK(debugfs_set_mode("counted"));
+	gpu_set_label(fx.fd, handle, "later");
+	CHECK_OK(debugfs_set_mode("strict"));
+	fx.context = need_context(fx.fd, fx.vm);
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, FX_FREE, 1)), -EIO);
+	need_finding("read-only-store", "\"label\":\"later\"");
+	gpu_set_label(fx.fd, handle, "a name of 63 characters, which is as long as one can be, all of");
+	fx.context = need_context(fx.fd, fx.vm);
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, FX_FREE, 1)), -EIO);
+	need_finding("read-only-store", "\"label\":\"a name of 63 characters, which is as long as one "
+					"can be, all of\"");
+	CHECK_OK(debugfs_set_mode("fast"));
+}
+
+/* The page tables of an address space often have the memory of the one before. */
+static void new_vms_have_no_descriptions(void)
+{
+	struct fixture fx = open_strict();
+	unsigned int i;
+
+	bind_named(&fx, TAIL, "former", 0);
+	fx_close(&fx);
+	for (i = 0; i < 8; i++) {
+		const char *line;
+
+		fx = fx_open();
+		CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, FX_FREE, 1)), -EIO);
+		line = need_line("findings", "{\"finding\":\"unmapped\"", "");
+		CHECK(!strstr(line, "former") && !strstr(line, "unmapped_by"));
+		drop_findings();
+		fx_close(&fx);
+	}
+	CHECK_OK(debugfs_set_mode("fast"));
+}
+
+static const struct test_case cases[] = {
+	TEST_CASE(findings_are_kept_until_they_are_dropped),
+	TEST_CASE(unmapped_buffer_is_named_with_its_removal),
+	TEST_CASE(freed_buffer_is_one),
+	TEST_CASE(removal_while_the_gpu_sleeps_is_described),
+	TEST_CASE(asynchronous_removal_is_described),
+	TEST_CASE(access_past_the_end_is_found),
+	TEST_CASE(end_of_a_part_is_found),
+	TEST_CASE(buffers_are_described_when_the_mode_changes),
+	TEST_CASE(new_vms_have_no_descriptions),
+};
+
+TEST_MAIN(cases)
