@@ -121,7 +121,9 @@ ELSEWHERE = {
         "tests/qemu/test_vgpu.py starts QEMU with such devices",
     ("Documentation/strict.rst", "echo strict >/sys/kernel/debug/dri/0/mode"):
         "tests/guest/t_debugfs does so",
-    ("Documentation/strict.rst", "cat /sys/kernel/debug/dri/0/findings"): "the same",
+    ("Documentation/strict.rst", "PUMICE_DEVICE=drm pumice-strict pumice-run race.pasm --groups 1"):
+        "tests/guest/t_source does so",
+    ("Documentation/strict.rst", "cat /sys/kernel/debug/dri/0/findings"): "tests/guest/t_findings does so",
     ("Documentation/hierarchy.rst", "qemu-system-x86_64 … -device pumice,mode=counted"):
         "tests/qemu/test_mode.py starts QEMU so",
     ("Documentation/hierarchy.rst", "echo counted >/sys/kernel/debug/dri/0/mode"):

@@ -55,4 +55,49 @@ pumice-as --no-lines -o /tmp/source.pbin /tmp/source.pasm &&
 	! pumice-run --device drm --timeout 100 /tmp/source.pbin >"$out" 2>&1 &&
 	has "  1 at instruction 0 of the program at 0x" ": jump 0" && ! has "source.pasm:1"
 report program_without_lines_is_reported_without_them $? "$out"
+
+# set_mode NAME: select the mode of the GPU; prints the former one.
+set_mode() {
+	for mode in /sys/kernel/debug/dri/*/mode; do
+		cat "$mode"
+		echo "$1" >"$mode"
+		return
+	done
+}
+
+# Each wave loads the word of the other one. Instruction 3 is in line 7.
+cat >/tmp/race.pasm <<'X'
+.group 64, 1, 1
+.local 256
+.input v0, local_x
+	shl.u32 r1, v0, 2
+	local_store32 [one], r1, r1
+	barrier
+	local_store32 [one], r1, r1
+	xor.u32 r3, r1, 128
+	local_load32 r4, [one], r3
+	end
+X
+former=$(set_mode strict)
+PUMICE_DEVICE=drm pumice-strict pumice-run /tmp/race.pasm --groups 1 >"$out" 2>&1
+[ $? -eq 3 ] && has "1. local-race, write of local memory, byte 0" \
+	"at  /tmp/race.pasm:7 instruction 3 of the program at 0x" \
+	"other side: read at /tmp/race.pasm:9 instruction 5, wave 1, lane 0" "2 findings"
+report findings_of_a_command_have_its_lines $? "$out"
+
+# Those of the command before are still in the driver's file.
+echo end >/tmp/end.pasm
+PUMICE_DEVICE=drm pumice-strict pumice-run /tmp/end.pasm >"$out" 2>&1
+[ $? -eq 0 ] && has "0 findings"
+report findings_of_others_are_not_those_of_a_command $? "$out"
+
+set_mode fast >/dev/null
+PUMICE_DEVICE=drm pumice-strict pumice-run /tmp/end.pasm >"$out" 2>&1
+[ $? -eq 1 ] && has "not checked: a GPU of the kernel driver in mode fast"
+report gpu_in_mode_fast_is_not_checked $? "$out"
+set_mode "$former" >/dev/null
+# A guest in mode strict compares the findings itself.
+[ "$former" = strict ] || for file in /sys/kernel/debug/dri/*/findings; do
+	echo 0 >"$file"
+done
 tap_end

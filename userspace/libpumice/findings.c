@@ -10,8 +10,12 @@
  * without closing its device, or by a signal, are in it; before programs are destroyed, since these
  * have the lines; and when the device is closed.
  *
+ * Of the kernel driver's GPU they are those of all processes that were detected since this one has
+ * opened it.
+ *
  * Limits: a finding is written once, with the number of detections up to then. Those that had no
- * room are counted for all virtual GPUs together, by device 0.
+ * room are counted for all virtual GPUs together, by device 0. A program of another process may
+ * have the address of one of this process, whose line the finding has then.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -154,10 +158,28 @@ int pumice_finding_get(struct pumice_device *dev, uint32_t number, char *text, s
 		return fail(dev, ENOENT, "finding: there is no finding %u", number);
 	if (err == -ENOSPC)
 		return fail(dev, ENOSPC, "finding: its text needs more than %zu bytes", bytes);
+	if (err == -EOPNOTSUPP)
+		return fail(dev, EOPNOTSUPP, "finding: not for a GPU of another process");
 	if (err)
-		return fail(dev, -err, "finding: only for a GPU in this process; findings of that of "
-				       "the kernel driver are in its file findings in debugfs");
+		return fail(dev, -err, "finding: the driver's file findings in debugfs: %s",
+			    strerror(-err));
 	return 0;
+}
+
+/* Skip the findings that the GPU has: those of other processes, or that have been written. */
+static void skip_present(struct pumice_device *dev)
+{
+	char text[TEXT_BYTES];
+
+	if (!dev->ops->finding)
+		return;
+	pthread_mutex_lock(&dev->findings_lock);
+	dev->findings_clears = dev->ops->findings_clears(dev);
+	for (dev->findings_written = 0;
+	     !dev->ops->finding(dev, dev->findings_written, text, sizeof(text));)
+		dev->findings_written++;
+	dev->findings_lost = dev->ops->findings_lost(dev);
+	pthread_mutex_unlock(&dev->findings_lock);
 }
 
 void findings_open(struct pumice_device *dev)
@@ -170,6 +192,7 @@ void findings_open(struct pumice_device *dev)
 	fprintf(file, "{\"gpu\":\"%s\",\"mode\":\"%s\"}\n", dev->info.backend,
 		dev->ops->mode ? dev->ops->mode(dev) : "unknown");
 	fclose(file);
+	skip_present(dev);
 }
 
 /*

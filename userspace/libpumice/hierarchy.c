@@ -2,6 +2,7 @@
 /* Modes, and counts of the memory hierarchy: columns of hw/hier.h as the fields of structures. */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "hier.h"
 #include "internal.h"
@@ -23,9 +24,11 @@ int pumice_device_set_mode(struct pumice_device *dev, const char *mode)
 		return fail(dev, EINVAL, "mode: %s is not fast, counted or strict", mode);
 	case -ENOMEM:
 		return fail(dev, ENOMEM, "mode: out of memory for %s", mode);
+	case -EOPNOTSUPP:
+		return fail(dev, EOPNOTSUPP, "mode: not of a GPU of another process");
 	default:
-		return fail(dev, -err, "mode: only for a GPU in this process; that of the kernel "
-				       "driver is changed by its file mode in debugfs");
+		return fail(dev, -err, "mode: the driver's file mode in debugfs: %s",
+			    strerror(-err));
 	}
 }
 

@@ -121,14 +121,15 @@ struct backend_ops {
 	int (*hierarchy_row)(struct pumice_device *dev, u32 row, u64 *value);
 	/*
 	 * Get a finding of mode strict as a JSON object, of those of this device; -ENOENT past the
-	 * last; no error text. NULL where the library has no findings.
+	 * last; no error text. Those of a GPU of the kernel driver are of all processes, and its
+	 * file has errors of its own. NULL where the library has no findings.
 	 */
 	int (*finding)(struct pumice_device *dev, u32 number, char *text, size_t bytes);
 	/* Get the name of the GPU's mode. NULL where the library cannot read it. */
 	const char *(*mode)(struct pumice_device *dev);
 	/*
 	 * Change it: its name. -EBUSY while a job runs, -EINVAL for another name, -ENOMEM; no error
-	 * text. NULL where the library cannot.
+	 * text. Of the kernel driver errors of its file, too. NULL where the library cannot.
 	 */
 	int (*set_mode)(struct pumice_device *dev, const char *mode);
 	/* Return how often all findings were dropped; exists if finding does. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * pumice-strict: runs a command whose GPU is in its process in mode strict, and prints the
- * findings: errors of programs that the GPU has detected.
+ * pumice-strict: runs a command with a GPU in its process in mode strict, or as root with that of
+ * the kernel driver, which is in that mode, and prints the findings: errors of programs and of the
+ * driver that the GPU has detected.
  *
  * The library of the command writes them to a file that PUMICE_FINDINGS names, a JSON object in
  * each line (Documentation/strict.rst), and a line for each GPU that the command opens. A command
@@ -75,6 +76,7 @@ static void print_history(const char *line)
 	print_member(line, "\"job_context\":", " of queue ");
 	print_member(line, "\"master\":", ", data master ");
 	print_member(line, "\"unmapped_by\":", "\n   unmapped by operation ");
+	print_member(line, "\"process\":", " of process ");
 	if (get(line, "\"freed\":", value) && !strcmp(value, "true"))
 		printf(", the buffer is freed");
 }
@@ -303,8 +305,8 @@ static bool report_unchecked(const struct results *r)
 	if (!r->others)
 		fprintf(stderr, NAME ": nothing was checked: the command has opened no GPU\n");
 	else if (!strcmp(r->backend, "drm"))
-		fprintf(stderr, NAME ": not checked: a GPU of the kernel driver; select its mode and "
-			"read its findings in debugfs\n");
+		fprintf(stderr, NAME ": not checked: a GPU of the kernel driver in mode %s; as root, "
+			"write strict to its file mode in debugfs first\n", r->mode);
 	else
 		fprintf(stderr, NAME ": not checked: a GPU in mode %s; remove the mode from the "
 			"command and from PUMICE_DEVICE\n", r->mode);

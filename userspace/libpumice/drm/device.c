@@ -106,6 +106,8 @@ static int drm_fd(struct pumice_device *dev)
 static void drm_close(struct pumice_device *dev)
 {
 	close(drm_device(dev)->fd);
+	free(drm_device(dev)->findings);
+	pthread_mutex_destroy(&drm_device(dev)->findings_lock);
 	device_fini(dev);
 	free(dev);
 }
@@ -153,6 +155,11 @@ static const struct backend_ops drm_ops = {
 	.perfmon_destroy = drm_perfmon_destroy,
 	.perfmon_read = drm_perfmon_read,
 	.hierarchy_row = drm_hierarchy_row,
+	.finding = drm_finding,
+	.mode = drm_mode,
+	.set_mode = drm_set_mode,
+	.findings_clears = drm_findings_clears,
+	.findings_lost = drm_findings_lost,
 	.trace_open = drm_trace_open,
 	.trace_next = drm_trace_next,
 	.trace_close = drm_trace_close,
@@ -340,6 +347,7 @@ int drm_open(const char *rest, struct pumice_device **dev, char *error, size_t e
 				 drm_error_text(-err));
 	}
 	pthread_mutex_init(&d->read_lock, NULL);
+	pthread_mutex_init(&d->findings_lock, NULL);
 	d->fd = fd;
 	err = check_version(&d->base);
 	if (!err)

@@ -17,6 +17,10 @@ struct drm_device {
 	int minor;			/* of the kernel's interface 1.x */
 	pthread_mutex_t read_lock;	/* held while events are read, which must not block */
 	_Atomic u32 announced;		/* flips announced and not returned */
+	/* findings.c */
+	pthread_mutex_t findings_lock;	/* guards the rest; a leaf */
+	char *findings;			/* as read last, or NULL */
+	u32 findings_clears;
 };
 
 struct drm_bo {
@@ -71,6 +75,16 @@ const char *drm_error_text(int err);
 int drm_call(struct pumice_device *dev, unsigned long request, void *arg, const char *what);
 /* The same for a call that creates an object and may reach a limit. */
 int drm_create(struct pumice_device *dev, unsigned long request, void *arg, const char *what);
+
+/* debugfs.c: open a file of the driver. Return: file, or a negative errno. */
+int drm_debugfs_open(int drm_fd, const char *name, int flags);
+
+/* findings.c */
+int drm_finding(struct pumice_device *dev, u32 number, char *text, size_t bytes);
+u32 drm_findings_clears(struct pumice_device *dev);
+u64 drm_findings_lost(struct pumice_device *dev);
+const char *drm_mode(struct pumice_device *dev);
+int drm_set_mode(struct pumice_device *dev, const char *mode);
 
 /* memory.c */
 int drm_bo_create(struct pumice_device *dev, u64 size, struct pumice_vm *exclusive, u32 flags,

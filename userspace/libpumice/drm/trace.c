@@ -9,39 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "drm.h"
 #include "pumice_formats.h"
 
 #define RECORD_BYTES	(PUMICE_TRACE_RECORD_WORDS * 4u)
-#define RENDER_MINORS	128u	/* first number of render nodes */
-
-static int open_minor(unsigned int number)
-{
-	char path[64];
-	int fd;
-
-	snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%u/gpu_trace", number);
-	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
-}
-
-/* The directory is named after the number of the render node or of the primary node. */
-static int open_file(int drm_fd)
-{
-	struct stat st;
-	int fd;
-
-	if (fstat(drm_fd, &st))
-		return -errno;
-	fd = open_minor(minor(st.st_rdev));
-	if (fd == -ENOENT && minor(st.st_rdev) >= RENDER_MINORS)
-		fd = open_minor(minor(st.st_rdev) - RENDER_MINORS);
-	return fd;
-}
 
 int drm_trace_open(struct pumice_device *dev, u32 entries, struct pumice_trace **out)
 {
@@ -55,7 +28,7 @@ int drm_trace_open(struct pumice_device *dev, u32 entries, struct pumice_trace *
 		free(words);
 		return fail(dev, ENOMEM, "trace: out of memory");
 	}
-	fd = open_file(drm_device(dev)->fd);
+	fd = drm_debugfs_open(drm_device(dev)->fd, "gpu_trace", O_RDONLY | O_NONBLOCK);
 	if (fd < 0) {
 		free(t);
 		free(words);

@@ -168,8 +168,8 @@ struct pumice_hierarchy_level {
  * begins without findings. Results of jobs are the same in all modes.
  *
  * Return: 0; or, with the former mode, -EBUSY while a job of any virtual GPU runs; -EINVAL for
- * another name; -ENOMEM; -EOPNOTSUPP for a GPU of the kernel driver, whose file mode in debugfs
- * changes it, or of another process.
+ * another name; -ENOMEM; -EOPNOTSUPP for a GPU of another process; for one of the kernel driver the
+ * error of opening its file mode in debugfs, such as -EACCES or -ENOENT.
  */
 int pumice_device_set_mode(struct pumice_device *dev, const char *mode);
 
@@ -207,9 +207,10 @@ int pumice_hierarchy_level_get(struct pumice_device *dev, uint32_t level,
  *
  * Findings are complete when no job runs. If there was no room for further ones, the last text is
  * {"lost": N}, with the number of their detections; of all virtual GPUs, and only of device 0.
+ * Those of a GPU of the kernel driver are of all processes; they are in a file in debugfs.
  *
- * Return: 0; -ENOENT past the last; -ENOSPC;
- * -EOPNOTSUPP for a GPU of the kernel driver or of another process.
+ * Return: 0; -ENOENT past the last; -ENOSPC; -EOPNOTSUPP for a GPU of another process; for one of
+ * the kernel driver the error of opening its file, such as -EACCES, or -ENODEV without the file.
  */
 int pumice_finding_get(struct pumice_device *dev, uint32_t number, char *text, size_t bytes);
 
