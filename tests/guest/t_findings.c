@@ -4,6 +4,8 @@
  * described them to the GPU.
  */
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +17,8 @@
 #include "system.h"
 
 #define TAIL	100u	/* bytes in the last page of a buffer */
+#define CHANGERS	3u	/* threads */
+#define CHANGES		12u	/* of the mode; the last one is to strict */
 
 /* Drop all findings. */
 static void drop_findings(void)
@@ -220,6 +224,67 @@ static void new_vms_have_no_descriptions(void)
 	CHECK_OK(debugfs_set_mode("fast"));
 }
 
+/* A thread that changes one VM, which others do, too, until it is stopped. */
+struct changer {
+	const struct fixture *fx;
+	pthread_t thread;
+	u64 va;
+	unsigned int rounds;
+};
+
+static _Atomic bool stopped;
+
+/* Buffers are named, bound over each other, unmapped and freed, also while they are bound. */
+static void *change_vm(void *argument)
+{
+	struct changer *c = argument;
+	const int fd = c->fx->fd;
+	u32 handle, vm;
+
+	for (c->rounds = 0; !atomic_load(&stopped) || !c->rounds; c->rounds++) {
+		handle = need_bo(fd, 2 * PAGE + TAIL);
+		gpu_set_label(fd, handle, "contended");
+		need_map(fd, c->fx->vm, handle, 0, c->va, 3 * PAGE, 0);
+		need_map(fd, c->fx->vm, handle, PAGE, c->va + PAGE, 2 * PAGE, 0);
+		vm = need_vm(fd);
+		need_map(fd, vm, handle, 0, FX_FREE, PAGE, 0);
+		if (c->rounds % 2)
+			need_unmap(fd, c->fx->vm, c->va, 2 * PAGE);
+		CHECK_OK(gpu_bo_close(fd, handle));
+		CHECK_OK(gpu_vm_destroy(fd, vm));
+	}
+	return NULL;
+}
+
+/* All calls that describe buffers, against each other and changes of the mode. */
+static void descriptions_race_with_changes_of_the_mode(void)
+{
+	struct fixture fx = open_strict();
+	struct changer changer[CHANGERS] = { 0 };
+	unsigned int i;
+
+	atomic_store(&stopped, false);
+	for (i = 0; i < CHANGERS; i++) {
+		/* Two of them have the same addresses. */
+		changer[i] = (struct changer){ .fx = &fx, .va = FX_FREE + i / 2 * MIB };
+		CHECK_OK(-pthread_create(&changer[i].thread, NULL, change_vm, &changer[i]));
+	}
+	for (i = 0; i < CHANGES; i++) {
+		CHECK_OK(debugfs_set_mode(i % 2 ? "strict" : "fast"));
+		fx_check_works(&fx);
+	}
+	atomic_store(&stopped, true);
+	for (i = 0; i < CHANGERS; i++)
+		CHECK_OK(-pthread_join(changer[i].thread, NULL));
+	/* The VM is described as it is now. */
+	need_unmap(fx.fd, fx.vm, FX_FREE, 2 * MIB);
+	drop_findings();
+	bind_named(&fx, PAGE + TAIL, "last", 0);
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, FX_FREE + PAGE, 1)), 1);
+	need_finding("past-end", "\"label\":\"last\"");
+	CHECK_OK(debugfs_set_mode("fast"));
+}
+
 static const struct test_case cases[] = {
 	TEST_CASE(findings_are_kept_until_they_are_dropped),
 	TEST_CASE(unmapped_buffer_is_named_with_its_removal),
@@ -230,6 +295,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(end_of_a_part_is_found),
 	TEST_CASE(buffers_are_described_when_the_mode_changes),
 	TEST_CASE(new_vms_have_no_descriptions),
+	TEST_CASE(descriptions_race_with_changes_of_the_mode),
 };
 
 TEST_MAIN(cases)

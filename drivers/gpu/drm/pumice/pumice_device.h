@@ -234,7 +234,7 @@ struct pumice_gpu_trace {
 struct pumice_places {
 	/** @enabled: the mode is strict, as far as known; written while the GPU is awake */
 	bool enabled;
-	/** @lock: guards the PLACE registers; innermost */
+	/** @lock: guards the PLACE registers; inside vm.lock, outside bos_lock */
 	struct mutex lock;
 	/** @work: describes all VMs */
 	struct work_struct work;
