@@ -113,6 +113,8 @@ static void cache_op(void *opaque, const struct mmu_cache_op *op)
 		race_job_orders(gpu->strict.race);
 	else if (op->master == PUMICE_UNIT_PDM)
 		targets_flush(gpu->strict.targets, op->ctx);
+	if (op->kind == MMU_CACHE_NONE)
+		return;
 	coherence_operate(gpu, op);
 	for (; usc < end; usc++) {
 		switch (op->kind) {
@@ -127,6 +129,8 @@ static void cache_op(void *opaque, const struct mmu_cache_op *op)
 			break;
 		case MMU_CACHE_DROP:
 			hierarchy_invalidate(gpu->hierarchy, usc, scope, &range);
+			break;
+		case MMU_CACHE_NONE:
 			break;
 		}
 	}

@@ -179,6 +179,14 @@ const struct zoo_error zoo_memory[] = {
 		.finding = "global-race", .place = "\"access\":\"write\",\"va\":\"0x",
 		.instruction = 6, .other = 6,
 	}, {
+		.name = "launches_without_a_flush",
+		.launches = 2, .flushes = true, .instances = 32,
+		.program = "global_store32 sig0, [one], sh0 + r1, r1\n"
+			   "sig_wait r2[0], sig0\n%s",
+		.right = "", .wrong = "",
+		.finding = "global-race", .place = "\"access\":\"write\",\"va\":\"0x",
+		.instruction = 6, .other = 6,
+	}, {
 		.name = "lanes_write_one_shared_register",
 		.instances = 32,
 		.program = "shr.u32 r3, r1, 2\n"

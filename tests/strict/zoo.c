@@ -77,12 +77,16 @@ static void launch(struct fixture *f, const struct zoo_error *e, struct pumice_k
 {
 	struct pumice_dispatch dispatch;
 	uint32_t n;
+	int err;
 
 	pumice_dispatch_init(&dispatch, kernel);
 	dispatch.groups[0] = e->groups ? e->groups : 1;
 	for (n = 0; !n || n < e->launches; n++) {
-		if (n && fences)
-			require(f, pumice_stream_fence(f->stream), "fence");
+		if (n && fences) {
+			err = e->flushes ? pumice_stream_flush(f->stream, 0) :
+					   pumice_stream_fence(f->stream);
+			require(f, err, "fence");
+		}
 		require(f, pumice_stream_dispatch(f->stream, &dispatch), "dispatch");
 	}
 }

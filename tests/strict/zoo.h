@@ -5,6 +5,7 @@
 #ifndef PUMICE_TESTS_STRICT_ZOO_H
 #define PUMICE_TESTS_STRICT_ZOO_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define ZOO_NONE UINT32_MAX	/* no other side */
@@ -20,6 +21,7 @@ struct zoo_error {
 	uint32_t groups;	/* of a launch; 0: 1. sh4 is the number of the work-group */
 	uint32_t launches;	/* 0: 1; the right program has fences between them, if it has no
 				 * other lines than the wrong one */
+	bool flushes;		/* that have no operation on caches, instead of fences */
 	uint32_t cores;		/* 0: 1 */
 };
 

@@ -25,21 +25,24 @@ struct dm_flush {
 
 /*
  * Execute a flush of a data master's stream, of a job in context ctx, after the work before it.
- * In fast mode: nothing. Returns whether it was an operation, which takes as long as the caches
- * have lines of the context: then the caller ends its step, in which it may hold the device lock,
- * so that the time of a step is at most that of one operation.
+ * In fast mode: nothing. Without clean and invalidate it has waited, which is passed on, too.
+ * Returns whether it was an operation, which takes as long as the caches have lines of the context:
+ * then the caller ends its step, in which it may hold the device lock, so that the time of a step
+ * is at most that of one operation.
  */
 static inline bool dm_flush(const struct mmu *mmu, enum pumice_unit master, unsigned int ctx,
 			    const struct dm_flush *flush)
 {
-	if (!mmu->cache_op || (!flush->clean && !flush->invalidate))
+	if (!mmu->cache_op)
 		return false;
 	mmu_cache_op(mmu, &(struct mmu_cache_op){
-		.kind = flush->invalidate ? MMU_CACHE_INVALIDATE : MMU_CACHE_CLEAN,
+		.kind = flush->invalidate ? MMU_CACHE_INVALIDATE :
+			flush->clean	  ? MMU_CACHE_CLEAN :
+					    MMU_CACHE_NONE,
 		.scope = (enum pumice_mem_scope)flush->scope, .usc = MMU_ALL_USCS,
 		.master = master, .ctx = ctx, .first = 0, .last = UINT64_MAX,
 	});
-	return true;
+	return flush->clean || flush->invalidate;
 }
 
 /*

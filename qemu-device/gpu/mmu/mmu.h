@@ -156,9 +156,16 @@ struct mmu_walked {
 
 /*
  * Operations on the memory hierarchy. INVALIDATE writes dirty lines before it drops them, DROP does
- * not: it is for the firmware only.
+ * not: it is for the firmware only. NONE has no effect on caches: a command of a stream has waited
+ * for the work before it, which mode strict records.
  */
-enum mmu_cache_kind { MMU_CACHE_FENCE, MMU_CACHE_CLEAN, MMU_CACHE_INVALIDATE, MMU_CACHE_DROP };
+enum mmu_cache_kind {
+	MMU_CACHE_FENCE,
+	MMU_CACHE_CLEAN,
+	MMU_CACHE_INVALIDATE,
+	MMU_CACHE_DROP,
+	MMU_CACHE_NONE,
+};
 
 /* Of struct mmu_cache_op. */
 #define MMU_ALL_USCS		(~0u)

@@ -310,7 +310,10 @@ static void record_cache_op(void *opaque, const struct mmu_cache_op *op)
 	cache_ops++;
 }
 
-/* hw/formats.xml: commands for which stores of work before them are visible. */
+/*
+ * hw/formats.xml: commands for which stores of work before them are visible. A FLUSH of no cache
+ * has waited for the work only.
+ */
 static void commands_that_wait_for_stores_operate_on_caches(void **state)
 {
 	static const struct {
@@ -321,6 +324,7 @@ static void commands_that_wait_for_stores_operate_on_caches(void **state)
 		enum pumice_mem_scope scope;
 	} rows[] = {
 		{ PUMICE_CDM_TYPE_FENCE, true, 1, MMU_CACHE_INVALIDATE, PUMICE_MEM_SCOPE_GPU },
+		{ PUMICE_CDM_TYPE_FLUSH, true, 1, MMU_CACHE_NONE, PUMICE_MEM_SCOPE_SYSTEM },
 		{ PUMICE_CDM_TYPE_LAUNCH_INDIRECT, true, 1, MMU_CACHE_INVALIDATE,
 		  PUMICE_MEM_SCOPE_GPU },
 		{ PUMICE_CDM_TYPE_LAUNCH, true, 1, MMU_CACHE_INVALIDATE, PUMICE_MEM_SCOPE_GPU },
@@ -346,6 +350,9 @@ static void commands_that_wait_for_stores_operate_on_caches(void **state)
 		switch (rows[n].type) {
 		case PUMICE_CDM_TYPE_FENCE:
 			put_fence(fx);
+			break;
+		case PUMICE_CDM_TYPE_FLUSH:
+			put_flush(fx, false, false);
 			break;
 		case PUMICE_CDM_TYPE_LAUNCH_INDIRECT:
 			put_indirect(fx, CDMFX_DATA, 0, 0, 0);

@@ -591,7 +591,7 @@ static bool store_races(struct fixture *fx)
 /* Return whether a read by the job that stores targets is one of bytes that it has stored. */
 static bool target_is_read(struct fixture *fx)
 {
-	const struct targets_access a = { .master = GPU_PDM, .ctx = JOB_CTX, .va = JOB_DATA,
+	const struct targets_access a = { .master = GPU_PDM, .ctx = JOB_CTX, .va = NEAR,
 					  .bytes = 4 };
 	struct targets_other other;
 
@@ -600,7 +600,7 @@ static bool target_is_read(struct fixture *fx)
 
 static void operations_order_the_work_of_their_own_job_only(void **state)
 {
-	const struct targets_access target = { .master = GPU_PDM, .ctx = JOB_CTX, .va = JOB_DATA,
+	const struct targets_access target = { .master = GPU_PDM, .ctx = JOB_CTX, .va = NEAR,
 					       .bytes = LINE };
 	struct fixture *fx = create();
 	struct targets_other other;
@@ -624,6 +624,37 @@ static void operations_order_the_work_of_their_own_job_only(void **state)
 	assert_true(target_is_read(fx));
 	dm_fence(&fx->gpu->mmu, PUMICE_UNIT_PDM, JOB_CTX);
 	assert_true(store_races(fx));
+	assert_false(target_is_read(fx));
+	fx_destroy(fx);
+}
+
+/* Neither clean nor invalidate: the stream has waited, and the lines remain in their caches. */
+static void a_flush_of_no_cache_orders_the_work_and_keeps_its_stores(void **state)
+{
+	const struct targets_access target = { .master = GPU_PDM, .ctx = JOB_CTX, .va = NEAR,
+					       .bytes = LINE };
+	const struct dm_flush none = { .scope = PUMICE_MEM_SCOPE_SYSTEM };
+	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 2 });
+	const u32 *data = job_map(fx);
+	struct targets_other other;
+
+	(void)state;
+	fx_boot_proxy(fx);
+	assert_int_equal(pumice_gpu_set_mode(fx->gpu, "strict"), 0);
+	job_write_programs(fx, line_job.program);
+	run(fx, flush_word((struct pumice_cdm_flush){ 0 }));
+	assert_int_equal(data[1], 0);
+	fx_fw_write(fx, PUMICE_SLC_OP, PUMICE_SLC_OP__CLEAN__MASK |
+		    PUMICE_FIELD_PREP(PUMICE_SLC_OP__SCOPE, PUMICE_MEM_SCOPE_SYSTEM) |
+		    PUMICE_FIELD_PREP(PUMICE_SLC_OP__CTX, JOB_CTX));
+	job_assert_numbers(data, &line_job);
+	targets_job_begin(fx->gpu->strict.targets, GPU_PDM, 1);
+	targets_store(fx->gpu->strict.targets, &target, &other);
+	assert_false(store_races(fx));
+	assert_false(dm_flush(&fx->gpu->mmu, PUMICE_UNIT_CDM, JOB_CTX, &none));
+	assert_false(store_races(fx));
+	assert_true(target_is_read(fx));
+	assert_false(dm_flush(&fx->gpu->mmu, PUMICE_UNIT_PDM, JOB_CTX, &none));
 	assert_false(target_is_read(fx));
 	fx_destroy(fx);
 }
@@ -652,6 +683,7 @@ int main(void)
 		cmocka_unit_test(bad_flushes_are_refused_and_the_next_job_runs),
 		cmocka_unit_test(results_with_operations_are_the_same_in_all_modes),
 		cmocka_unit_test(operations_order_the_work_of_their_own_job_only),
+		cmocka_unit_test(a_flush_of_no_cache_orders_the_work_and_keeps_its_stores),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

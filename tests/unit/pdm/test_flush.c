@@ -57,13 +57,18 @@ static void put_links(u32 count)
 		control_link(&fx, fx.control_at + LINK_BYTES);
 }
 
-static void put_flush(void)
+static void put_flush_of(bool invalidate)
 {
 	u32 word;
 
 	pumice_pdm_flush_pack(&word, &(struct pumice_pdm_flush){
-		.scope = PUMICE_MEM_SCOPE_CORE, .invalidate = true });
+		.scope = PUMICE_MEM_SCOPE_CORE, .invalidate = invalidate });
 	control_word(&fx, word);
+}
+
+static void put_flush(void)
+{
+	put_flush_of(true);
 }
 
 /* With as many commands between two stores as a list may have. */
@@ -123,27 +128,44 @@ static void a_flush_that_waits_wakes_all_cores(void **state)
 	assert_int_equal(fx.end, DM_DONE);
 }
 
-static void keep_master(void *opaque, const struct mmu_cache_op *op)
+static void keep(void *opaque, const struct mmu_cache_op *op)
 {
-	*(enum pumice_unit *)opaque = op->master;
+	*(struct mmu_cache_op *)opaque = *op;
+}
+
+/* Run a job with a flush between two tiles: return the operation. */
+static struct mmu_cache_op run_with_flush(bool invalidate)
+{
+	struct mmu_cache_op op = { .master = PUMICE_UNIT_NONE };
+
+	begin_list();
+	put_tile(0, false);
+	put_flush_of(invalidate);
+	put_tile(1, true);
+	mmu_set_cache_op(&fx.mmu, keep, &op);
+	fx_start(&fx, false);
+	fx_run(&fx);
+	mmu_set_cache_op(&fx.mmu, NULL, NULL);
+	assert_int_equal(fx.end, DM_DONE);
+	return op;
 }
 
 /* It orders tiles of its own job, and no work of others. */
 static void a_flush_is_of_the_render_control_list(void **state)
 {
-	enum pumice_unit master = PUMICE_UNIT_NONE;
+	(void)state;
+	assert_int_equal(run_with_flush(true).master, PUMICE_UNIT_PDM);
+}
+
+/* Tiles before it are stored, which mode strict records. */
+static void a_flush_of_no_cache_is_passed_on(void **state)
+{
+	const struct mmu_cache_op op = run_with_flush(false);
 
 	(void)state;
-	begin_list();
-	put_tile(0, false);
-	put_flush();
-	put_tile(1, true);
-	mmu_set_cache_op(&fx.mmu, keep_master, &master);
-	fx_start(&fx, false);
-	fx_run(&fx);
-	mmu_set_cache_op(&fx.mmu, NULL, NULL);
-	assert_int_equal(fx.end, DM_DONE);
-	assert_int_equal(master, PUMICE_UNIT_PDM);
+	assert_int_equal(op.master, PUMICE_UNIT_PDM);
+	assert_int_equal(op.kind, MMU_CACHE_NONE);
+	assert_int_equal(op.ctx, FX_CTX);
 }
 
 /* The next job on the PDM has no such flush. */
@@ -187,6 +209,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_flush_that_waits_wakes_all_cores, open_fixture,
 						close_fixture),
 		cmocka_unit_test_setup_teardown(a_flush_is_of_the_render_control_list, open_fixture,
+						close_fixture),
+		cmocka_unit_test_setup_teardown(a_flush_of_no_cache_is_passed_on, open_fixture,
 						close_fixture),
 		cmocka_unit_test_setup_teardown(a_flush_does_not_wait_after_its_job, open_fixture,
 						close_fixture),
