@@ -17,8 +17,10 @@ void hier_counts_save(struct hier_counts *counts, struct hierarchy *h)
 {
 	u32 i;
 
-	for (i = 0; i < PUMICE_MEM_CLIENT_COUNT; i++)
+	for (i = 0; i < PUMICE_MEM_CLIENT_COUNT; i++) {
 		hierarchy_client_counters(h, i, &counts->client[i]);
+		hierarchy_bus_counters(h, i, &counts->bus[i]);
+	}
 	for (i = 0; i < PUMICE_CACHE_COUNT; i++)
 		hierarchy_level_counters(h, (enum pumice_cache)i, &counts->level[i]);
 }

@@ -15,6 +15,7 @@
 /* Copy of the counts of a hierarchy; all zeros: none was destroyed since the last reset. */
 struct hier_counts {
 	struct hierarchy_client client[PUMICE_MEM_CLIENT_COUNT];
+	struct bif_client bus[PUMICE_MEM_CLIENT_COUNT];
 	struct hierarchy_level level[PUMICE_CACHE_COUNT];
 };
 

@@ -299,6 +299,23 @@ int pumice_gpu_set_mode(struct pumice_gpu *gpu, const char *name)
 	return 0;
 }
 
+bool pumice_gpu_bus(struct pumice_gpu *gpu, unsigned int client, struct pumice_gpu_bus *bus)
+{
+	struct bif_client counts;
+
+	if (client >= PUMICE_MEM_CLIENT_COUNT)
+		return false;
+	gpu_lock(gpu);
+	counts = gpu->counts.bus[client];
+	if (gpu->hierarchy)
+		hierarchy_bus_counters(gpu->hierarchy, client, &counts);
+	gpu_unlock(gpu);
+	*bus = (struct pumice_gpu_bus){ .requests = counts.requests,
+					.read_bytes = counts.read_bytes,
+					.written_bytes = counts.written_bytes };
+	return true;
+}
+
 bool pumice_gpu_finding(struct pumice_gpu *gpu, unsigned int number,
 			char text[PUMICE_FINDING_BYTES])
 {

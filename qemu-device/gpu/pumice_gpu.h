@@ -202,6 +202,14 @@ int pumice_gpu_set_mode(struct pumice_gpu *gpu, const char *name);
 /* Return its name, a constant text. */
 const char *pumice_gpu_mode(struct pumice_gpu *gpu);
 
+/* Requests of lines of a client of the memory hierarchy that all BIFs have passed to the SLC. */
+struct pumice_gpu_bus {
+	uint64_t requests;
+	uint64_t read_bytes, written_bytes;	/* atomic operations count as both */
+};
+/* Get those of a client, enum pumice_mem_client; false for others. In fast mode the last ones. */
+bool pumice_gpu_bus(struct pumice_gpu *gpu, unsigned int client, struct pumice_gpu_bus *bus);
+
 /* Bytes of the text of a finding, its end included. */
 #define PUMICE_FINDING_BYTES	768
 /*

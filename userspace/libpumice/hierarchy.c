@@ -32,17 +32,23 @@ int pumice_device_set_mode(struct pumice_device *dev, const char *mode)
 	}
 }
 
+static int check_client(struct pumice_device *dev, uint32_t client)
+{
+	if (client >= PUMICE_MEM_CLIENT_COUNT)
+		return fail(dev, ENOENT, "hierarchy: unknown client %u: the last one is %u", client,
+			    PUMICE_MEM_CLIENT_COUNT - 1);
+	return 0;
+}
+
 int pumice_hierarchy_client_get(struct pumice_device *dev, uint32_t client,
 				struct pumice_hierarchy_client *counts, size_t bytes)
 {
 	struct pumice_hierarchy_client all = { 0 };
 	u64 v[PUMICE_HIER_VALUE_COUNT];
-	int err;
+	int err = check_client(dev, client);
 
-	if (client >= PUMICE_MEM_CLIENT_COUNT)
-		return fail(dev, ENOENT, "hierarchy: unknown client %u: the last one is %u", client,
-			    PUMICE_MEM_CLIENT_COUNT - 1);
-	err = dev->ops->hierarchy_row(dev, client, v);
+	if (!err)
+		err = dev->ops->hierarchy_row(dev, client, v);
 	if (err)
 		return err;
 	snprintf(all.name, sizeof(all.name), "%s", pumice_mem_client_str(client));
@@ -92,6 +98,23 @@ int pumice_hierarchy_level_get(struct pumice_device *dev, uint32_t level,
 	all.read_bytes = v[PUMICE_HIER_LEVEL_READ_BYTES];
 	all.writes = v[PUMICE_HIER_LEVEL_WRITES];
 	all.written_bytes = v[PUMICE_HIER_LEVEL_WRITTEN_BYTES];
+	put_sized(counts, bytes, &all, sizeof(all));
+	return 0;
+}
+
+int pumice_hierarchy_bus_get(struct pumice_device *dev, uint32_t client,
+			     struct pumice_hierarchy_bus *counts, size_t bytes)
+{
+	struct pumice_hierarchy_bus all = { 0 };
+	const int err = check_client(dev, client);
+
+	if (err)
+		return err;
+	if (!dev->ops->hierarchy_bus)
+		return fail(dev, EOPNOTSUPP, "hierarchy: requests on buses are counted for a GPU in "
+					     "this process only");
+	dev->ops->hierarchy_bus(dev, client, &all);
+	snprintf(all.name, sizeof(all.name), "%s", pumice_mem_client_str(client));
 	put_sized(counts, bytes, &all, sizeof(all));
 	return 0;
 }

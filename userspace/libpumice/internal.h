@@ -119,6 +119,9 @@ struct backend_ops {
 
 	/* Read the values of a row of HIER_SELECT that exists. */
 	int (*hierarchy_row)(struct pumice_device *dev, u32 row, u64 *value);
+	/* Get the counts of a client that exists, but its name. NULL where the library cannot. */
+	void (*hierarchy_bus)(struct pumice_device *dev, u32 client,
+			      struct pumice_hierarchy_bus *counts);
 	/*
 	 * Get a finding of mode strict as a JSON object, of those of this device; -ENOENT past the
 	 * last; no error text. Those of a GPU of the kernel driver are of all processes, and its

@@ -22,6 +22,9 @@
 
 /* The values of a row follow its name, in the order of the columns. */
 #define VALUES(type)	offsetof(struct type, requests)
+#define BUS_COLUMNS	3u
+_Static_assert(sizeof(struct pumice_hierarchy_bus) - VALUES(pumice_hierarchy_bus) ==
+	       BUS_COLUMNS * sizeof(uint64_t), "columns of buses");
 _Static_assert(sizeof(struct pumice_hierarchy_client) - VALUES(pumice_hierarchy_client) ==
 	       PUMICE_HIER_CLIENT_NUMBER * sizeof(uint64_t), "columns of clients");
 _Static_assert(sizeof(struct pumice_hierarchy_level) - VALUES(pumice_hierarchy_level) ==
@@ -135,7 +138,13 @@ static int read_rows(struct pumice_device *dev, struct counts *c)
 						 sizeof(c->level[0]));
 		c->levels += !err;
 	}
-	return err == -ENOENT ? 0 : err;
+	if (err == -ENOENT)
+		err = 0;
+	while (!err && c->buses < COUNTS_CLIENTS) {
+		err = pumice_hierarchy_bus_get(dev, c->buses, &c->bus[c->buses], sizeof(c->bus[0]));
+		c->buses += !err;
+	}
+	return err == -ENOENT || err == -EOPNOTSUPP ? 0 : err;
 }
 
 struct counts *counts_read(struct pumice_device *dev, char *error, size_t bytes)
@@ -189,6 +198,9 @@ struct counts *counts_between(const struct counts *before, const struct counts *
 		subtract((char *)&c->level[i] + VALUES(pumice_hierarchy_level),
 			 (const char *)&before->level[i] + VALUES(pumice_hierarchy_level),
 			 PUMICE_HIER_LEVEL_NUMBER);
+	for (i = 0; i < c->buses; i++)
+		subtract((char *)&c->bus[i] + VALUES(pumice_hierarchy_bus),
+			 (const char *)&before->bus[i] + VALUES(pumice_hierarchy_bus), BUS_COLUMNS);
 	return c;
 }
 
@@ -239,6 +251,13 @@ static void print_level(FILE *out, const struct pumice_hierarchy_level *l)
 	fprintf(out, " %14" PRIu64 " %14" PRIu64 "\n", l->read_bytes, l->written_bytes);
 }
 
+static void print_bus(FILE *out, const struct pumice_hierarchy_bus *b)
+{
+	if (b->requests)
+		fprintf(out, "%-16s %12" PRIu64 " %14" PRIu64 " %14" PRIu64 "\n", b->name,
+			b->requests, b->read_bytes, b->written_bytes);
+}
+
 void counts_print(FILE *out, const struct counts *counts)
 {
 	uint32_t i;
@@ -251,4 +270,9 @@ void counts_print(FILE *out, const struct counts *counts)
 		"bytes read", "bytes written");
 	for (i = 0; i < counts->levels; i++)
 		print_level(out, &counts->level[i]);
+	if (counts->buses)
+		fprintf(out, "\n%-16s %12s %14s %14s\n", "on buses", "requests", "bytes read",
+			"bytes written");
+	for (i = 0; i < counts->buses; i++)
+		print_bus(out, &counts->bus[i]);
 }

@@ -20,7 +20,8 @@
 struct counts {
 	struct pumice_hierarchy_client client[COUNTS_CLIENTS];
 	struct pumice_hierarchy_level level[COUNTS_LEVELS];
-	uint32_t clients, levels;
+	struct pumice_hierarchy_bus bus[COUNTS_CLIENTS];
+	uint32_t clients, levels, buses;	/* buses: clients; 0 if the GPU is not in process */
 };
 
 /* Return all counts, to be freed; or NULL with the reason in @error. */
@@ -39,7 +40,7 @@ bool counts_any(const struct counts *counts);
 
 /* Return hits in tenths of per cent of hits and misses, rounded; -1 if there are neither. */
 int counts_rate(uint64_t hits, uint64_t misses);
-/* Print tables of the clients with requests and of all levels. */
+/* Print tables of the clients with requests, of all levels, and of clients on buses. */
 void counts_print(FILE *out, const struct counts *counts);
 
 #endif

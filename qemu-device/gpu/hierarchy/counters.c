@@ -136,6 +136,25 @@ void hierarchy_level_counters(struct hierarchy *h, enum pumice_cache cache,
 	pthread_mutex_unlock(&h->lock);
 }
 
+void hierarchy_bus_counters(struct hierarchy *h, u32 client, struct bif_client *out)
+{
+	u32 i;
+
+	memset(out, 0, sizeof(*out));
+	if (client >= PUMICE_MEM_CLIENT_COUNT)
+		return;
+	pthread_mutex_lock(&h->lock);
+	hierarchy_drain_locked(h);
+	for (i = 0; i < h->bifs; i++) {
+		const struct bif_client *bif = bif_client(h->bif[i], client);
+
+		out->requests += bif->requests;
+		out->read_bytes += bif->read_bytes;
+		out->written_bytes += bif->written_bytes;
+	}
+	pthread_mutex_unlock(&h->lock);
+}
+
 void hierarchy_bank_counters(struct hierarchy *h, u32 bank, struct slc_bank *out)
 {
 	memset(out, 0, sizeof(*out));

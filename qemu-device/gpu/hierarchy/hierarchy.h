@@ -128,6 +128,9 @@ struct level_swept hierarchy_flush(struct hierarchy *h, u32 usc, enum hierarchy_
 void hierarchy_client_counters(struct hierarchy *h, u32 client, struct hierarchy_client *out);
 void hierarchy_level_counters(struct hierarchy *h, enum pumice_cache cache,
 			      struct hierarchy_level *out);
+/* Requests of lines of a client that all BIFs have passed to the SLC. */
+void hierarchy_bus_counters(struct hierarchy *h, u32 client, struct bif_client *out);
+/* Of one bank and one BIF, for tests: these have the order of requests, and compare sums. */
 void hierarchy_bank_counters(struct hierarchy *h, u32 bank, struct slc_bank *out);
 void hierarchy_bif_counters(struct hierarchy *h, u32 bif, struct bif_counters *out);
 /*

@@ -343,6 +343,37 @@ static void counters_that_do_not_exist_are_refused(void **state)
 	pumice_device_close(dev);
 }
 
+/* Of all BIFs, each of which passes some. They are kept in mode fast. */
+static void buses_have_the_bytes_of_the_slc_by_client(void **state)
+{
+	struct pumice_device *dev = open_device("inproc:cores=2,threads=0,ram=64,mode=counted");
+	struct pumice_hierarchy_client client;
+	struct pumice_hierarchy_level slc;
+	struct pumice_hierarchy_bus bus;
+	u64 requests = 0, bytes = 0;
+	u32 i;
+
+	(void)state;
+	run(dev);
+	assert_int_equal(pumice_device_set_mode(dev, "fast"), 0);
+	for (i = 0; i < PUMICE_MEM_CLIENT_COUNT; i++) {
+		assert_int_equal(pumice_hierarchy_client_get(dev, i, &client, sizeof(client)), 0);
+		assert_int_equal(pumice_hierarchy_bus_get(dev, i, &bus, sizeof(bus)), 0);
+		assert_string_equal(bus.name, client.name);
+		assert_int_equal(bus.requests,
+				 client.slc_hits + client.slc_misses + client.slc_bypasses);
+		requests += bus.requests;
+		bytes += bus.read_bytes + bus.written_bytes;
+		if (i == PUMICE_MEM_CLIENT_USC_STORE)
+			assert_int_equal(bus.written_bytes, LANES * sizeof(u32));
+	}
+	assert_int_equal(pumice_hierarchy_bus_get(dev, i, &bus, sizeof(bus)), -ENOENT);
+	assert_int_equal(pumice_hierarchy_level_get(dev, PUMICE_CACHE_SLC, &slc, sizeof(slc)), 0);
+	assert_int_equal(requests, slc.requests);
+	assert_int_equal(bytes, slc.bytes);
+	pumice_device_close(dev);
+}
+
 static void rows_that_do_not_exist_are_refused(void **state)
 {
 	struct pumice_device *dev = open_device(FAST);
@@ -372,12 +403,16 @@ static void the_kernel_driver_has_no_counts_for_programs(void **state)
 	const struct backend_ops *own = dev->ops;
 	u64 value[PUMICE_HIER_VALUE_COUNT];
 	struct backend_ops ops = *own;
+	struct pumice_hierarchy_bus bus;
 
 	(void)state;
 	assert_int_equal(drm_hierarchy_row(dev, 0, value), -EOPNOTSUPP);
 	assert_non_null(strstr(pumice_device_error(dev), "file hierarchy of the driver in debugfs"));
 	ops.set_mode = NULL;
+	ops.hierarchy_bus = NULL;
 	dev->ops = &ops;
+	assert_int_equal(pumice_hierarchy_bus_get(dev, 0, &bus, sizeof(bus)), -EOPNOTSUPP);
+	assert_non_null(strstr(pumice_device_error(dev), "for a GPU in this process only"));
 	assert_int_equal(pumice_device_set_mode(dev, "counted"), -EOPNOTSUPP);
 	assert_non_null(strstr(pumice_device_error(dev), "its file mode in debugfs"));
 	dev->ops = own;
@@ -395,6 +430,7 @@ int main(void)
 		cmocka_unit_test(a_monitor_has_the_counts_of_its_job),
 		cmocka_unit_test(a_monitor_counts_no_requests_in_mode_fast),
 		cmocka_unit_test(counters_that_do_not_exist_are_refused),
+		cmocka_unit_test(buses_have_the_bytes_of_the_slc_by_client),
 		cmocka_unit_test(rows_that_do_not_exist_are_refused),
 		cmocka_unit_test(the_kernel_driver_has_no_counts_for_programs),
 	};

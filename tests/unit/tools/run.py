@@ -197,9 +197,18 @@ def time_repeat_and_counters_are_printed():
     assert lines[3:] == ["CDM_GROUPS: 12 work-groups", "PDS_TASKS: 12 tasks"], out
 
 
+def rows_of(lines):
+    return {words[0]: words[1:] for words in map(str.split, lines.splitlines()) if words}
+
+
 def counts_of(out):
-    """Return {name: words after it} of the rows of the tables that --counted prints."""
-    return {words[0]: words[1:] for words in map(str.split, out.splitlines()) if words}
+    """Return {name: words after it} of the rows of clients and levels that --counted prints."""
+    return rows_of(out[:out.index("\non buses ")])
+
+
+def buses_of(out):
+    """Return {name: words after it} of the rows of clients on buses."""
+    return rows_of(out[out.index("\non buses "):])
 
 
 SAXPY_1024 = ["--counted", "--print", "0", "--groups", "16", "--arg", "buf:f32:zero:1024", "--arg",
@@ -222,6 +231,17 @@ def counted_prints_hit_rates_of_clients_and_bytes_of_levels():
     for column, level in ((6, 3), (7, 4)):
         assert sum(int(words[column]) for words in clients if words[0].isdigit()) == \
             int(rows["slc"][level]), out
+
+
+@test
+def counted_prints_bytes_on_buses_by_client():
+    out, _ = run(*SAXPY_1024)
+    rows, buses = counts_of(out), buses_of(out)
+    # Caches of the core read whole lines, and write the bytes that were stored.
+    assert buses["usc-load"][1:] == ["8192", "0"] and buses["usc-store"][2] == "4096", out
+    assert sum(int(words[1]) + int(words[2]) for name, words in buses.items() if name != "on") == \
+        int(rows["slc"][1]), out
+    assert "texture" not in buses, out
 
 
 @test

@@ -147,6 +147,7 @@ static const struct backend_ops inproc_ops = {
 	.perfmon_destroy = inproc_perfmon_destroy,
 	.perfmon_read = inproc_perfmon_read,
 	.hierarchy_row = inproc_hierarchy_row,
+	.hierarchy_bus = inproc_hierarchy_bus,
 	.finding = inproc_finding,
 	.mode = inproc_mode,
 	.set_mode = inproc_set_mode,

@@ -547,6 +547,8 @@ int inproc_perfmon_create(struct pumice_device *dev, const u32 *counters, u32 co
 void inproc_perfmon_destroy(struct pumice_perfmon *perfmon);
 int inproc_perfmon_read(struct pumice_perfmon *perfmon, u32 flags, u64 *values);
 int inproc_hierarchy_row(struct pumice_device *dev, u32 row, u64 *value);
+void inproc_hierarchy_bus(struct pumice_device *dev, u32 client,
+			  struct pumice_hierarchy_bus *counts);
 int inproc_finding(struct pumice_device *dev, u32 number, char *text, size_t bytes);
 const char *inproc_mode(struct pumice_device *dev);
 int inproc_set_mode(struct pumice_device *dev, const char *mode);

@@ -215,6 +215,17 @@ int inproc_hierarchy_row(struct pumice_device *dev, u32 row, u64 *value)
 	return 0;
 }
 
+void inproc_hierarchy_bus(struct pumice_device *dev, u32 client,
+			  struct pumice_hierarchy_bus *counts)
+{
+	struct pumice_gpu_bus bus = { 0 };
+
+	pumice_gpu_bus(inproc_device(dev)->gpu, client, &bus);
+	counts->requests = bus.requests;
+	counts->read_bytes = bus.read_bytes;
+	counts->written_bytes = bus.written_bytes;
+}
+
 int inproc_finding(struct pumice_device *dev, u32 number, char *text, size_t bytes)
 {
 	const struct inproc_device *d = inproc_device(dev);

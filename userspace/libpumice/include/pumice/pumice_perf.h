@@ -199,6 +199,30 @@ int pumice_hierarchy_client_get(struct pumice_device *dev, uint32_t client,
 int pumice_hierarchy_level_get(struct pumice_device *dev, uint32_t level,
 			       struct pumice_hierarchy_level *counts, size_t bytes);
 
+/** struct pumice_hierarchy_bus - requests of lines of a client on the buses (BIFs) to the SLC. */
+struct pumice_hierarchy_bus {
+	/** @name: name of the client, such as usc-load */
+	char name[32];
+	/** @requests: of lines, by the caches of cores and by clients without such a cache */
+	uint64_t requests;
+	/** @read_bytes: bytes of reads and atomic operations */
+	uint64_t read_bytes;
+	/** @written_bytes: bytes of writes and atomic operations */
+	uint64_t written_bytes;
+};
+
+/**
+ * pumice_hierarchy_bus_get - get the counts of a client's requests on the buses to the SLC.
+ * @client: from 0 until -ENOENT, mem_client of the hardware reference
+ * @counts: out
+ * @bytes: sizeof(*counts)
+ *
+ * As pumice_hierarchy_client_get(). Return: 0; -ENOENT past the last; -EOPNOTSUPP for a GPU of the
+ * kernel driver or of another process.
+ */
+int pumice_hierarchy_bus_get(struct pumice_device *dev, uint32_t client,
+			     struct pumice_hierarchy_bus *counts, size_t bytes);
+
 /**
  * pumice_finding_get - get a finding of mode strict: an error that the GPU has detected.
  * @number: from 0 until -ENOENT, in the order of detection
