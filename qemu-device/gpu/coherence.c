@@ -311,6 +311,15 @@ void coherence_compute_switched(struct pumice_gpu *gpu)
 	lines_job_switched(gpu->strict.lines, gpu->started[COHERENCE_CDM].ctx);
 }
 
+void coherence_events_cleared(struct pumice_gpu *gpu, u32 events)
+{
+	u32 n;
+
+	for (n = 0; gpu->strict.lines && n < COHERENCE_MASTERS; n++)
+		if (events & dropped_ends(units[n]))
+			lines_job_reported(gpu->strict.lines, units[n]);
+}
+
 void coherence_job_handled(struct pumice_gpu *gpu, enum pumice_unit unit)
 {
 	lines_job_handled(gpu->strict.lines, unit);

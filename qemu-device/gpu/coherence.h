@@ -49,7 +49,13 @@ void coherence_job_begins(struct pumice_gpu *gpu, u32 number);
 void coherence_job_ends(struct pumice_gpu *gpu, u32 number);
 /* The compute job was switched out. Device lock held. */
 void coherence_compute_switched(struct pumice_gpu *gpu);
-/* The firmware reads the status of a data master, and so handles the end of its job. */
+/* The firmware clears events, ends of jobs among them. */
+void coherence_events_cleared(struct pumice_gpu *gpu, u32 events);
+/*
+ * The firmware reads the status of a data master, and so handles the end of its job. One whose
+ * event it has not cleared is not handled: fault injection delays or drops events, and the status
+ * is read for other reasons, too.
+ */
 void coherence_job_handled(struct pumice_gpu *gpu, enum pumice_unit unit);
 /*
  * The firmware updates an object for a job, of this TAG, that has ended: note bytes that the job

@@ -44,6 +44,7 @@ void announce_atomic(u64 va)
 void end_of_a_job_handled(void)
 {
 	lines_job_end(lines, CTX, PUMICE_UNIT_CDM, PUMICE_WAVE_MASTER_CDM, 17, true);
+	lines_job_reported(lines, PUMICE_UNIT_CDM);
 	lines_job_handled(lines, PUMICE_UNIT_CDM);
 }
 

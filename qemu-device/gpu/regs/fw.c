@@ -127,8 +127,11 @@ REG_WRITE(reg_ic_enable_write)
 
 REG_WRITE(reg_ic_clear)
 {
+	const u32 pending = fwctl_pending(gpu->fw);
+
 	(void)at;
-	dropped_clear(&gpu->dropped, fwctl_pending(gpu->fw), (u32)value);
+	dropped_clear(&gpu->dropped, pending, (u32)value);
+	coherence_events_cleared(gpu, pending & (u32)value);
 	fwctl_clear(gpu->fw, (u32)value);
 	return REG_DONE;
 }

@@ -55,16 +55,22 @@ void dropped_clear(struct dropped *d, u32 pending, u32 clear)
 	pthread_mutex_unlock(&d->lock);
 }
 
-void dropped_read(struct dropped *d, enum pumice_unit unit)
+u32 dropped_ends(enum pumice_unit unit)
 {
 	u32 m;
 
+	for (m = 0; m < MASTERS; m++)
+		if (master[m].unit == unit)
+			return master[m].ends;
+	return 0;
+}
+
+void dropped_read(struct dropped *d, enum pumice_unit unit)
+{
 	if (!d->on)
 		return;
 	pthread_mutex_lock(&d->lock);
-	for (m = 0; m < MASTERS; m++)
-		if (master[m].unit == unit)
-			d->cleared &= ~master[m].ends;
+	d->cleared &= ~dropped_ends(unit);
 	pthread_mutex_unlock(&d->lock);
 }
 

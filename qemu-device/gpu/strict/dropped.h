@@ -37,6 +37,8 @@ void dropped_set(struct dropped *d, bool on);
 void dropped_reset(struct dropped *d);
 /* The firmware clears events, those of pending that are in clear. */
 void dropped_clear(struct dropped *d, u32 pending, u32 clear);
+/* Return the events of the end of a job of a data master. */
+u32 dropped_ends(enum pumice_unit unit);
 /* The firmware reads the status of a data master. unit: PUMICE_UNIT_* of the data master. */
 void dropped_read(struct dropped *d, enum pumice_unit unit);
 /* The firmware sleeps; events that are pending, and enabled ones. */

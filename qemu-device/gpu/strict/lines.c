@@ -73,7 +73,9 @@ struct line {
 
 /* A job that has ended. */
 struct ended {
-	bool ended, handled;
+	bool ended;
+	bool reported;		/* its event was cleared */
+	bool handled;
 	bool signalled;		/* with this byte dirty */
 	struct lines_dirty first;
 	u8 dm, master;
@@ -749,6 +751,18 @@ void lines_job_switched(struct lines *lines, unsigned int ctx)
 	pthread_mutex_unlock(&lines->lock);
 }
 
+void lines_job_reported(struct lines *lines, enum pumice_unit dm)
+{
+	u32 n;
+
+	if (!lines)
+		return;
+	pthread_mutex_lock(&lines->lock);
+	for (n = 0; n < PUMICE_MMU_CONTEXTS; n++)
+		lines->ended[n].reported |= lines->ended[n].ended && lines->ended[n].dm == dm;
+	pthread_mutex_unlock(&lines->lock);
+}
+
 void lines_job_handled(struct lines *lines, enum pumice_unit dm)
 {
 	u32 n;
@@ -757,7 +771,7 @@ void lines_job_handled(struct lines *lines, enum pumice_unit dm)
 		return;
 	pthread_mutex_lock(&lines->lock);
 	for (n = 0; n < PUMICE_MMU_CONTEXTS; n++)
-		lines->ended[n].handled |= lines->ended[n].ended && lines->ended[n].dm == dm;
+		lines->ended[n].handled |= lines->ended[n].reported && lines->ended[n].dm == dm;
 	pthread_mutex_unlock(&lines->lock);
 }
 

@@ -114,7 +114,12 @@ void lines_job_end(struct lines *lines, unsigned int ctx, enum pumice_unit dm, u
  * forgotten: bytes that are dirty may be its own.
  */
 void lines_job_switched(struct lines *lines, unsigned int ctx);
-/* The firmware reads the status of a data master, and so handles the end of its job. */
+/* The firmware clears the event of the end of a data master's job. */
+void lines_job_reported(struct lines *lines, enum pumice_unit dm);
+/*
+ * The firmware reads the status of a data master, and so handles the end of its job if that was
+ * reported.
+ */
 void lines_job_handled(struct lines *lines, enum pumice_unit dm);
 /*
  * The firmware signals the end of a job, which it has handled: note the first byte that is not in

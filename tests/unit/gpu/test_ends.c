@@ -48,20 +48,31 @@ static void store(struct fixture *fx)
 	assert_int_equal(job_run(fx, &stores), PUMICE_IC_PENDING__CDM_DONE__MASK);
 }
 
-/* Run a job of the TDM in the context, whose end the firmware does not handle. */
-static void run_transfer(struct fixture *fx)
+static void start_stream(struct fixture *fx)
 {
 	fx_fw_write64(fx, PUMICE_TDM_STREAM_BASE, JOB_STREAM + TRANSFER);
 	fx_fw_write(fx, PUMICE_TDM_MMU_CTX, JOB_CTX);
 	fx_fw_write(fx, PUMICE_TDM_CTRL, PUMICE_TDM_CTRL__START__MASK);
+}
+
+/* Run a job of the TDM in the context, whose end the firmware does not handle. */
+static void run_transfer(struct fixture *fx)
+{
+	start_stream(fx);
 	fx_fw_wait(fx, PUMICE_IC_PENDING__TDM_DONE__MASK);
 }
 
-/* The same without work. */
-static void transfer(struct fixture *fx)
+/* Start one without work. */
+static void start_transfer(struct fixture *fx)
 {
 	pumice_tdm_halt_pack(job_stream(fx) + TRANSFER / 4, &(struct pumice_tdm_halt){ 0 });
-	run_transfer(fx);
+	start_stream(fx);
+}
+
+static void transfer(struct fixture *fx)
+{
+	start_transfer(fx);
+	fx_fw_wait(fx, PUMICE_IC_PENDING__TDM_DONE__MASK);
 }
 
 /* Run a job of the PDM that faults, since it has no scene, and handle its end. */
@@ -95,6 +106,32 @@ static void assert_unflushed(struct fixture *fx, const char *words)
 	assert_int_equal(f.addr, JOB_DATA);
 	assert_int_equal(f.ctx, JOB_CTX);
 	assert_non_null(strstr(text, words));
+}
+
+/* The firmware reads the status for another reason, before the event of the end, or without it. */
+static void end_is_handled_after_its_event(void **state)
+{
+	static const char *const faults[] = { "late-end,where=tdm,us=1000",
+					      "lost-irq,where=tdm" };
+	u32 lost;
+
+	(void)state;
+	for (lost = 0; lost < 2; lost++) {
+		struct fixture *fx = create();
+
+		store(fx);
+		assert_int_equal(pumice_gpu_inject(fx->gpu, faults[lost]), 0);
+		start_transfer(fx);
+		fx_wait_reg(fx, PUMICE_DBG_TDM_STATUS, PUMICE_DBG_TDM_STATUS__BUSY__MASK, 0);
+		fx_fw_read(fx, PUMICE_TDM_STATUS);
+		assert_unflushed(fx, NULL);
+		fx->clock += 1000000;
+		if (!lost)
+			fx_fw_wait(fx, PUMICE_IC_PENDING__TDM_DONE__MASK);
+		fx_fw_read(fx, PUMICE_TDM_STATUS);
+		assert_unflushed(fx, lost ? NULL : "\"wave\":0");
+		fx_destroy(fx);
+	}
 }
 
 static void end_of_a_render_is_one_of_its_job(void **state)
@@ -913,6 +950,7 @@ int main(void)
 		cmocka_unit_test(stores_are_seen_while_another_job_of_the_context_runs),
 		cmocka_unit_test(stores_are_not_seen_after_all_jobs_of_the_context_have_ended),
 		cmocka_unit_test(entries_of_tables_are_not_data_of_the_context),
+		cmocka_unit_test(end_is_handled_after_its_event),
 		cmocka_unit_test(end_of_a_render_is_one_of_its_job),
 		cmocka_unit_test(end_of_a_partial_render_is_not_one_of_a_job),
 		cmocka_unit_test(ends_of_geometry_and_ray_jobs_are_handled),
