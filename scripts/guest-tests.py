@@ -133,7 +133,6 @@ class Run:
         self.preset = None
         self.strict = None  # in mode strict: {program: kinds of findings that its errors have}
         self.cases = {}     # of a program, where only some run
-        self.may_fail = {}  # of a program: {case that may fail: text of its note}
 
 
 def in_order(guests):
@@ -174,13 +173,7 @@ def each_preset(rows_of_results, quick):
         run = Run(preset, "stock", "", [], {"PUMICE_PRESET": preset})
         run.preset = preset
         run.title = f"preset {preset}"
-        for name, *words in rows_of_results:
-            program, _, case = name.partition(":")
-            if not case and (not quick or "quick" in words):
-                run.tests.append(program)
-            for word, _, text in (word.partition("=") for word in words if case):
-                if word == f"?{preset}":
-                    run.may_fail.setdefault(program, {})[case] = text
+        run.tests += [program for program, *words in rows_of_results if not quick or "quick" in words]
         yield run
 
 
@@ -227,9 +220,6 @@ def selected(runs, wanted):
     for run in runs:
         run.tests = [test for test in run.tests if test in chosen]
         run.cases = chosen
-        for test, cases in run.may_fail.items():
-            run.may_fail[test] = {case: text for case, text in cases.items()
-                                  if not chosen.get(test) or case in chosen[test]}
         run.kunit = False
     return [run for run in runs if run.tests]
 
@@ -288,8 +278,7 @@ def run_guest(tally, images, run):
     for test in (["kunit"] if run.kunit else []) + run.tests:
         code = text(share / f"{test}.status").strip()
         tally.add_output(f"{test} ({run.title})", text(share / f"{test}.tap"),
-                         int(code) if code else NOT_ENDED, f"see {share}/{test}.tap",
-                         run.may_fail.get(test))
+                         int(code) if code else NOT_ENDED, f"see {share}/{test}.tap")
         if run.strict is not None:
             findings.add(tally, test, share / f"{test}.findings", run.strict.get(test, set()),
                          some=bool(run.cases.get(test)))

@@ -79,43 +79,6 @@ class Counting(unittest.TestCase):
         self.tally.add_output("t", "".join(CMOCKA.splitlines(True)[:3]), 139)
         self.assertEqual(self.counts(), (1, 1))
 
-    def test_case_that_may_fail_passes_or_fails(self):
-        output = "1..3\nok 1 - a\n# too large\nnot ok 2 - b\nok 3 - c\n"
-        self.tally.add_output("t", output, 1, may_fail={"b": "large"})
-        self.assertEqual(self.counts(), (3, 0))
-        self.tally.add_output("t", output, 1, may_fail={"b": "large", "c": "large"})
-        self.assertEqual(self.counts(), (6, 0))
-
-    def test_case_that_may_fail_must_fail_as_known(self):
-        output = "1..2\n# too large\nok 1 - a\n# 3 is not 4\nnot ok 2 - b\n"
-        self.tally.add_output("t", output, 1, may_fail={"b": "large"})
-        self.assertEqual(self.counts(), (1, 1))
-        self.assertEqual(self.tally.failed[0]["why"], "not with 'large': 3 is not 4")
-
-    def test_case_that_may_fail_must_run(self):
-        self.tally.add_output("t", "1..1\nok 1 - a\n", 0, may_fail={"b": "large"})
-        self.assertEqual(self.counts(), (1, 1))
-        self.assertEqual(self.tally.failed[0]["why"], "it did not run")
-
-    def test_program_that_dies_after_a_case_that_may_fail_failed(self):
-        output = "1..2\n# too large\nnot ok 1 - b\nok 2 - c\n"
-        for status in (0, 2, 137, 139, -1):
-            with self.subTest(status=status):
-                before = self.counts()
-                self.tally.add_output("t", output, status, "log", may_fail={"b": "large"})
-                self.assertEqual(self.counts(), (before[0] + 2, before[1] + 1))
-                self.assertEqual(self.tally.failed[-1], {
-                    "case": "t: exits with status 1", "why": f"exit status {status}, log"})
-
-    def test_cases_that_miss_after_one_that_may_fail_failed(self):
-        for output in ("1..3\n# too large\nnot ok 1 - b\nok 2 - c\n",
-                       "# too large\nnot ok 1 - b\nok 2 - c\n"):
-            with self.subTest(output=output):
-                before = self.counts()
-                self.tally.add_output("t", output, 1, may_fail={"b": "large"})
-                self.assertEqual(self.counts(), (before[0] + 2, before[1] + 1))
-                self.assertEqual(self.tally.failed[-1]["case"], "t: all of its cases")
-
     def test_program_without_cases_counts_as_one(self):
         self.tally.add_output("t", "all well\n", 0)
         self.assertEqual(self.counts(), (1, 0))
