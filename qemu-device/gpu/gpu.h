@@ -4,7 +4,7 @@
  * includes this header; blocks include the headers of other blocks.
  *
  * Locks, outermost first:
- *   control   resets and changes of the memory map, one at a time
+ *   control   resets, changes of the memory map and of the mode, one at a time
  *   gate      waiters for the device lock for an access of the host; see gpu_host_lock()
  *   lock      the device lock: registers, firmware control, data masters
  *   (PDS order)      inside pds/, of work-groups that wait for others
@@ -124,7 +124,7 @@ struct pumice_gpu {
 
 	/* Changes only while parked. */
 	struct mem_map mem;
-	enum pumice_mode mode;	/* and the device lock */
+	enum pumice_mode mode;	/* and the control and the device lock */
 	struct hierarchy *hierarchy;	/* NULL in fast mode; and the device lock */
 	struct hier_counts counts;	/* of the one before; device lock */
 

@@ -136,121 +136,156 @@ static void cache_op(void *opaque, const struct mmu_cache_op *op)
 	}
 }
 
-/* Create a hierarchy with empty caches, of sizes that preset_check() accepted; NULL: no memory. */
-static struct hierarchy *new_hierarchy(const struct pumice_gpu *gpu)
+/*
+ * Data that a mode needs: those of mode strict have megabytes. They are allocated and freed while
+ * no lock but the control lock is held, and only exchanged while the GPU is parked.
+ */
+struct parts {
+	struct hierarchy *hierarchy;	/* NULL for mode fast */
+	struct race *race;		/* this and the next four: NULL but for mode strict */
+	struct lines *lines;
+	struct cores *cores;
+	struct tables *tables;
+	struct targets *targets;
+	struct usc_checks usc[GPU_MAX_USCS];
+};
+
+static bool create_strict(struct parts *parts, const struct pumice_gpu *gpu)
+{
+	parts->race = race_create();
+	parts->lines = lines_create(&gpu->mmu);
+	parts->cores = cores_create(gpu->config.cores, gpu->config.uscs_per_core);
+	parts->tables = tables_create(&gpu->mmu);
+	parts->targets = targets_create(GPU_PDM);
+	return parts->race && parts->lines && parts->cores && parts->tables && parts->targets;
+}
+
+/* Create the parts of a mode; caches are empty. Returns false when out of memory. */
+static bool create_parts(struct parts *parts, const struct pumice_gpu *gpu, enum pumice_mode mode)
 {
 	const struct hierarchy_config config = preset_hierarchy(&gpu->config);
 	const char *error;
+	u32 n;
 
-	return hierarchy_create(&config, &error);
+	if (mode != PUMICE_MODE_FAST) {
+		/* Sizes are those that preset_check() has accepted. */
+		parts->hierarchy = hierarchy_create(&config, &error);
+		if (!parts->hierarchy)
+			return false;
+	}
+	if (mode == PUMICE_MODE_STRICT && !create_strict(parts, gpu))
+		return false;
+	for (n = 0; n < gpu->uscs; n++)
+		if (!usc_checks_create(&parts->usc[n], gpu->usc[n], mode == PUMICE_MODE_STRICT))
+			return false;
+	return true;
 }
 
-/* Replace the hierarchy: NULL for mode fast; parked. */
-static void set_hierarchy(struct pumice_gpu *gpu, struct hierarchy *hierarchy)
+static void destroy_parts(struct parts *parts, const struct pumice_gpu *gpu)
 {
-	mmu_set_request(&gpu->mmu, hierarchy ? request : NULL, gpu);
+	u32 n;
+
+	hierarchy_destroy(parts->hierarchy);
+	race_destroy(parts->race);
+	lines_destroy(parts->lines);
+	cores_destroy(parts->cores);
+	tables_destroy(parts->tables);
+	targets_destroy(parts->targets);
+	for (n = 0; n < gpu->uscs; n++)
+		usc_checks_destroy(&parts->usc[n]);
+}
+
+#define EXCHANGE(a, b)			\
+	do {				\
+		void *const was = (a);	\
+		(a) = (b);		\
+		(b) = was;		\
+	} while (0)
+
+static void exchange_hierarchy(struct pumice_gpu *gpu, struct parts *parts)
+{
+	const bool on = parts->hierarchy;
+
+	mmu_set_request(&gpu->mmu, on ? request : NULL, gpu);
 	fwctl_window_flush(gpu->fw);	/* mmu_set_request() has dropped all other entries */
-	mmu_set_cache_op(&gpu->mmu, hierarchy ? cache_op : NULL, gpu);
+	mmu_set_cache_op(&gpu->mmu, on ? cache_op : NULL, gpu);
 	if (gpu->hierarchy)
 		hier_counts_save(&gpu->counts, gpu->hierarchy);
-	hierarchy_destroy(gpu->hierarchy);
-	gpu->hierarchy = hierarchy;
+	EXCHANGE(gpu->hierarchy, parts->hierarchy);
 }
 
-/* Destroy what mode strict keeps of memory and jobs; parked. */
-static void drop_strict(struct strict *strict)
-{
-	race_destroy(strict->race);
-	lines_destroy(strict->lines);
-	cores_destroy(strict->cores);
-	tables_destroy(strict->tables);
-	targets_destroy(strict->targets);
-	strict->race = NULL;
-	strict->lines = NULL;
-	strict->cores = NULL;
-	strict->tables = NULL;
-	strict->targets = NULL;
-}
-
-/* Create it; returns false when out of memory. */
-static bool new_strict(struct pumice_gpu *gpu)
+/* Begin to detect errors, or end it. Findings are kept. */
+static void exchange_strict(struct pumice_gpu *gpu, struct parts *parts)
 {
 	struct strict *strict = &gpu->strict;
-
-	strict->race = race_create();
-	strict->lines = lines_create(&gpu->mmu);
-	strict->cores = cores_create(gpu->config.cores, gpu->config.uscs_per_core);
-	strict->tables = tables_create(&gpu->mmu);
-	strict->targets = targets_create(GPU_PDM);
-	return strict->race && strict->lines && strict->cores && strict->tables &&
-	       strict->targets;
-}
-
-/* Begin to detect errors, or end it, which does not fail; parked. Findings are kept. */
-static int set_strict(struct pumice_gpu *gpu, bool strict)
-{
-	int ret;
+	const bool on = parts->lines;
 	u32 n;
 
 	for (n = 0; n < PUMICE_MMU_CONTEXTS; n++)
-		lines_show(gpu->strict.lines, n);
-	drop_strict(&gpu->strict);
-	ret = strict && !new_strict(gpu) ? -ENOMEM : 0;
-	for (n = 0; n < gpu->uscs && !ret; n++)
-		ret = usc_set_strict(gpu->usc[n], strict ? &gpu->strict : NULL);
-	/* Out of memory for one of them: the others report errors no longer, and need less. */
-	for (n = 0; ret && n < gpu->uscs; n++)
-		(void)usc_set_strict(gpu->usc[n], NULL);
-	if (ret)
-		drop_strict(&gpu->strict);
-	owner_set(&gpu->owner, strict && !ret);
-	dropped_set(&gpu->dropped, strict && !ret);
-	mmu_set_stale(&gpu->mmu, strict && !ret ? coherence_stale : NULL, gpu);
-	mmu_set_held(&gpu->mmu, strict && !ret ? coherence_held : NULL, gpu);
-	mmu_set_walked(&gpu->mmu, strict && !ret ? coherence_walked : NULL, gpu);
-	return ret;
+		lines_show(strict->lines, n);
+	EXCHANGE(strict->race, parts->race);
+	EXCHANGE(strict->lines, parts->lines);
+	EXCHANGE(strict->cores, parts->cores);
+	EXCHANGE(strict->tables, parts->tables);
+	EXCHANGE(strict->targets, parts->targets);
+	for (n = 0; n < gpu->uscs; n++)
+		usc_exchange_checks(gpu->usc[n], on ? strict : NULL, &parts->usc[n]);
+	owner_set(&gpu->owner, on);
+	dropped_set(&gpu->dropped, on);
+	mmu_set_stale(&gpu->mmu, on ? coherence_stale : NULL, gpu);
+	mmu_set_held(&gpu->mmu, on ? coherence_held : NULL, gpu);
+	mmu_set_walked(&gpu->mmu, on ? coherence_walked : NULL, gpu);
 }
 
-/* As mode_set(), for another mode, which exists; parked, device lock held. */
-static int change(struct pumice_gpu *gpu, enum pumice_mode mode)
+/* Select a mode; its parts become those of the mode before. Parked, device lock held. */
+static void exchange(struct pumice_gpu *gpu, enum pumice_mode mode, struct parts *parts)
 {
-	struct hierarchy *hierarchy = NULL;
-	int ret;
-
-	if (!mode_is_available(gpu))
-		return -EBUSY;
-	/* Allocated first: mode strict cannot be restored after its end. */
-	if (mode != PUMICE_MODE_FAST) {
-		hierarchy = new_hierarchy(gpu);
-		if (!hierarchy)
-			return -ENOMEM;
-	}
-	ret = set_strict(gpu, mode == PUMICE_MODE_STRICT);
-	if (ret) {
-		hierarchy_destroy(hierarchy);
-		return ret;
-	}
-	set_hierarchy(gpu, hierarchy);
+	exchange_strict(gpu, parts);
+	exchange_hierarchy(gpu, parts);
 	/* Other modes are not informed of changes of mappings. */
 	if (mode != PUMICE_MODE_STRICT)
 		places_clear(&gpu->strict.places);
 	gpu->mode = mode;
-	return 0;
+}
+
+/* As mode_set(), for another mode, which exists; control lock held. */
+static int change(struct pumice_gpu *gpu, enum pumice_mode mode)
+{
+	struct parts parts = { 0 };
+	bool available;
+	int ret = 0;
+
+	/* So that a busy GPU need not stop; a job may begin until it is parked. */
+	gpu_lock(gpu);
+	available = mode_is_available(gpu);
+	gpu_unlock(gpu);
+	if (!available)
+		return -EBUSY;
+	if (!create_parts(&parts, gpu, mode)) {
+		ret = -ENOMEM;
+	} else {
+		workers_park(gpu->workers);
+		gpu_lock(gpu);
+		if (mode_is_available(gpu))
+			exchange(gpu, mode, &parts);
+		else
+			ret = -EBUSY;
+		gpu_unlock(gpu);
+		workers_unpark(gpu->workers);
+	}
+	destroy_parts(&parts, gpu);
+	return ret;
 }
 
 int mode_set(struct pumice_gpu *gpu, u32 mode)
 {
-	int ret;
+	int ret = 0;
 
 	pthread_mutex_lock(&gpu->control);
-	workers_park(gpu->workers);
-	gpu_lock(gpu);
 	if (!pumice_mode_valid(mode))
 		ret = -EINVAL;
-	else
-		ret = mode == gpu->mode ? 0 : change(gpu, (enum pumice_mode)mode);
-	gpu_unlock(gpu);
-	workers_unpark(gpu->workers);
+	else if (mode != gpu->mode)
+		ret = change(gpu, (enum pumice_mode)mode);
 	pthread_mutex_unlock(&gpu->control);
 	return ret;
 }

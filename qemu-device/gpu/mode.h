@@ -3,7 +3,7 @@
  * Modes of the GPU. Results are the same in all of them.
  *
  * Fast mode is the default. In the others each access of a unit is a request to the memory
- * hierarchy (mmu_set_request()). In mode strict the USCs detect errors, too (usc_set_strict()).
+ * hierarchy (mmu_set_request()). In mode strict the USCs detect errors, too: usc_exchange_checks().
  * A mode that also counts cycles belongs here, too: its clock advances with the turns of the
  * hierarchy.
  */

@@ -7,7 +7,6 @@
  * Limits: the PDS fills all attribute, shared and coefficient registers; the other registers
  * and local memory are zeroed here.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,42 +92,49 @@ void usc_destroy(struct usc *usc)
 	free(usc);
 }
 
-int usc_set_strict(struct usc *usc, struct strict *strict)
+bool usc_checks_create(struct usc_checks *checks, const struct usc *usc, bool strict)
 {
 	struct usc_config config = usc->config;
-	struct usc_watch *watch = NULL;
-	struct usc_unset *unset = NULL;
-	struct usc_late *late = usc->late;
-	bool has_late;
 
-	if (!strict && !usc->strict)
-		return 0;
-	config.late = strict ? USC_LATE_POISON : usc->late_chosen;
-	has_late = config.late != USC_LATE_EARLY;
-	if (strict) {
-		watch = usc_watch_create(config.local_bytes);
-		unset = usc_unset_create(&config);
+	*checks = (struct usc_checks){ .late_mode = strict ? USC_LATE_POISON : usc->late_chosen };
+	config.late = checks->late_mode;
+	/* That of one mode serves another: a USC has no tasks then, and so none with late data. */
+	if (config.late != USC_LATE_EARLY && !usc->late) {
+		checks->late = usc_late_create(&config);
+		if (!checks->late)
+			return false;
 	}
-	/* That of one mode serves another: a USC has no tasks now, and so none with late data. */
-	if (has_late && !late)
-		late = usc_late_create(&config);
-	if ((strict && (!watch || !unset)) || (has_late && !late)) {
-		usc_watch_destroy(watch);
-		usc_unset_destroy(unset);
-		if (late != usc->late)
-			usc_late_destroy(late);
-		return -ENOMEM;
-	}
-	if (!has_late)
-		usc_late_destroy(usc->late);
-	usc_watch_destroy(usc->watch);
-	usc_unset_destroy(usc->unset);
-	usc->config.late = config.late;
-	usc->late = has_late ? late : NULL;
-	usc->watch = watch;
-	usc->unset = unset;
+	if (!strict)
+		return true;
+	checks->watch = usc_watch_create(config.local_bytes);
+	checks->unset = usc_unset_create(&config);
+	return checks->watch && checks->unset;
+}
+
+void usc_checks_destroy(struct usc_checks *checks)
+{
+	usc_late_destroy(checks->late);
+	usc_watch_destroy(checks->watch);
+	usc_unset_destroy(checks->unset);
+	*checks = (struct usc_checks){ 0 };
+}
+
+void usc_exchange_checks(struct usc *usc, struct strict *strict, struct usc_checks *checks)
+{
+	const struct usc_checks old = {
+		.late_mode = usc->config.late, .late = usc->late, .watch = usc->watch,
+		.unset = usc->unset,
+	};
+	const bool keeps = usc->late && checks->late_mode != USC_LATE_EARLY;
+
+	usc->config.late = checks->late_mode;
+	usc->late = keeps ? old.late : checks->late;
+	usc->watch = checks->watch;
+	usc->unset = checks->unset;
 	usc->strict = strict;
-	return 0;
+	*checks = old;
+	if (keeps)
+		checks->late = NULL;
 }
 
 void usc_reset(struct usc *usc)

@@ -106,12 +106,24 @@ struct usc_config {
 /* Allocate a USC with its stores. Returns NULL when out of memory. */
 struct usc *usc_create(const struct usc_config *config);
 void usc_destroy(struct usc *usc);
+/* Data to detect errors of programs, or for modes that do not: see usc_exchange_checks(). */
+struct usc_checks {
+	enum usc_late_mode late_mode;
+	struct usc_late *late;		/* NULL: not needed, or the USC keeps its own */
+	struct usc_watch *watch;
+	struct usc_unset *unset;
+};
+
+/* Allocate it for mode strict, or for the others. Returns false when out of memory. */
+bool usc_checks_create(struct usc_checks *checks, const struct usc *usc, bool strict);
+/* Also of those whose creation has failed. */
+void usc_checks_destroy(struct usc_checks *checks);
 /*
  * Detect errors of programs and report them to strict, from now on; NULL: no longer. Late data are
- * as with USC_LATE_POISON meanwhile. Returns 0, or -ENOMEM without a change, but not for NULL. Only
- * while it has no group, and no step runs.
+ * as with USC_LATE_POISON meanwhile. checks, which were created for this since the last exchange,
+ * become those that the USC has had. Only while it has no group, and no step runs.
  */
-int usc_set_strict(struct usc *usc, struct strict *strict);
+void usc_exchange_checks(struct usc *usc, struct strict *strict, struct usc_checks *checks);
 /* Drop all tasks at once, without callbacks; only while no step runs. */
 void usc_reset(struct usc *usc);
 

@@ -58,11 +58,14 @@ static void the_end_of_a_wave_whose_place_another_group_has_is_found(void **stat
 	struct fixture *fx = fixture_of(USC_LATE_POISON);
 	struct strict_finding finding;
 	struct usc_program *program[2];
+	struct usc_checks checks;
 	u32 end;
 
 	(void)state;
 	strict_init(&strict, NULL, NULL, NULL);
-	assert_int_equal(usc_set_strict(fx->usc, &strict), 0);
+	assert_true(usc_checks_create(&checks, fx->usc, true));
+	usc_exchange_checks(fx->usc, &strict, &checks);
+	usc_checks_destroy(&checks);
 	program[0] = ends_before_a_barrier(fx, &end);
 	program[1] = program_that_runs(fx);
 	fx_fill(fx, 0, &first, program[0]);
