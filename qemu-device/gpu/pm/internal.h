@@ -26,6 +26,7 @@
 #define PM_MAX_PAGES	262144u	/* pages of a list: the driver's maximum */
 #define PM_SHADOWS	32u	/* lists with a shadow; others are scanned again */
 #define PM_PIECE	1024u	/* links followed before PM_MORE is returned: about 20 us */
+#define PM_DETAILED_PIECE 64u	/* the same in detailed modes, in which each is a request */
 #define DPM_SPARES	8u	/* most spare pages of a DPM */
 #define DPM_SHARE	32u	/* a DPM's part of the free pages above the threshold */
 #define DPM_MASTER	PUMICE_MAX_CORES	/* number of the master's own DPM,
@@ -264,5 +265,11 @@ bool pm_chain_check(const struct pm_scene *scene, u32 macro_tile, u32 l, const s
 		    const struct pumice_scene_chain *chain, struct gpu_fault *fault);
 bool pm_chain_write(struct pm *pm, const struct pm_scene *scene, u32 macro_tile, u32 l,
 		    const struct pumice_scene_chain *chain, struct gpu_fault *fault);
+
+/* Return the number of links that a call may follow. */
+static inline u32 pm_piece(const struct pm *pm)
+{
+	return mmu_is_detailed(pm->config.mmu) ? PM_DETAILED_PIECE : PM_PIECE;
+}
 
 #endif

@@ -9,7 +9,7 @@
  * but has no shadow, after a reset, is scanned by following its free pages: all others below
  * fresh are allocated.
  *
- * A list can have PM_MAX_PAGES links. They are followed in pieces of PM_PIECE, with the
+ * A list can have PM_MAX_PAGES links. They are followed in pieces of pm_piece(), with the
  * position in the shadow, or in the DPM that frees them, so that the lock is never held for
  * long and a step of a unit can be interrupted between two pieces.
  */

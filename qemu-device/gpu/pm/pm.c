@@ -81,7 +81,7 @@ struct pm_owner pm_owner_of(const struct pm *pm, enum trace_master dm, unsigned 
 
 void pm_begin_call(struct pm *pm, enum trace_master dm, unsigned int ctx)
 {
-	pm->budget = PM_PIECE;
+	pm->budget = pm_piece(pm);
 	pm->owner = pm_owner_of(pm, dm, ctx);
 }
 
@@ -102,7 +102,7 @@ enum pm_result pm_free_macro_tile_piece(struct pm *pm, u32 core, const struct pm
 					u32 macro_tile, struct gpu_fault *fault)
 {
 	const struct pm_owner owner = pm_owner_of(pm, TRACE_PDM, scene->ctx);
-	u32 budget = PM_PIECE;
+	u32 budget = pm_piece(pm);
 
 	return free_macro_tile(pm, &pm->dpm[core], scene, macro_tile, &owner, &budget, fault);
 }
@@ -137,7 +137,7 @@ enum pm_result pm_free_scene_piece(struct pm *pm, const struct pm_scene *scene,
 	const struct pm_owner owner = pm_owner_of(pm, dm, scene->ctx);
 	struct gpu_fault first = { 0 }, other;
 	enum pm_result result = dpm_return_all(pm, scene, dm, &first);
-	u32 budget = PM_PIECE, m;
+	u32 budget = pm_piece(pm), m;
 
 	other = first;
 	if (result != PM_MORE)

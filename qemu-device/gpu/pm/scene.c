@@ -165,7 +165,7 @@ enum pm_result pm_scene_load_piece(struct pm *pm, u64 addr, unsigned int ctx,
 	enum pm_result result;
 
 	pm_lock(pm);
-	pm->budget = PM_PIECE;
+	pm->budget = pm_piece(pm);
 	result = load_locked(pm, addr, ctx, scene, fault);
 	pm_unlock(pm);
 	return result;
