@@ -536,7 +536,7 @@ void fx_wait_for(struct fx_context *c, u32 object, u32 value)
 void fx_compute_perf(struct fx_context *c, u64 stream, u32 seqno, u32 perf)
 {
 	const struct fwif_cccb_compute cmd = {
-		{ FWIF_CCCB_COMPUTE, sizeof(cmd) }, stream, seqno, perf,
+		{ FWIF_CCCB_COMPUTE | FWIF_CACHES_ALL, sizeof(cmd) }, stream, seqno, perf,
 	};
 
 	fx_bytes(c, &cmd, sizeof(cmd));

@@ -158,7 +158,10 @@ struct fixture *fx_with_context(struct fx_vm *vm, struct fx_context *c);
 /* As fx_context(), for any data master. @dm: enum fwif_dm */
 void fx_context_of(struct fixture *r, const struct fx_vm *vm, u32 dm, u32 priority,
 		   struct fx_context *c);
-/* Append commands to its client CCB; the firmware reads them after the next kick. */
+/*
+ * Append commands to its client CCB; the firmware reads them after the next kick. Jobs request all
+ * operations on caches, so that the caller and other jobs need none in any mode.
+ */
 void fx_wait_for(struct fx_context *c, u32 object, u32 value);
 void fx_compute(struct fx_context *c, u64 stream, u32 seqno);
 /* The same with performance counters. @perf: fw address of struct fwif_perf */

@@ -169,7 +169,7 @@ static void put_job(struct caches *f, struct fx_context *c, u32 seqno, u32 flags
 		put_stream(c, c->f->dm == FWIF_DM_TDM ? FWIF_CCCB_TRANSFER : FWIF_CCCB_RAYS, seqno);
 		break;
 	}
-	*type |= flags;
+	*type = (*type & FWIF_CCCB_TYPE) | flags;
 	fx_update(c, c->object_addr, seqno);
 }
 

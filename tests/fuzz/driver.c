@@ -245,7 +245,7 @@ int main(int argc, char **argv)
 
 	watch_for_death();
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	printf("1..%u\n", driver.files + random);
+	printf("1..%u\n", driver.files + random + 1);
 	for (i = 0; i < driver.files; i++) {
 		const char *slash = strrchr(driver.corpus[i].name, '/');
 
@@ -254,8 +254,10 @@ int main(int argc, char **argv)
 	}
 	if (random) {
 		run_random();
-		printf("ok %u - %lu inputs from seed %lu\n", i + 1, driver.runs, driver.seed);
+		printf("ok %u - %lu inputs from seed %lu\n", ++i, driver.runs, driver.seed);
 	}
+	/* A name for tests/mutations: an input that fails ends the program before. */
+	printf("ok %u - all_inputs_pass\n", i + 1);
 	for (i = 0; i < driver.files; i++) {
 		free(driver.corpus[i].name);
 		free(driver.corpus[i].data);

@@ -254,7 +254,7 @@ void frame_make(struct fixture *r, struct frame *f, u32 pages)
 void frame_submit(struct fixture *r, struct frame *f)
 {
 	struct fwif_cccb_render cmd = {
-		.header = { FWIF_CCCB_GEOMETRY, sizeof(cmd) },
+		.header = { FWIF_CCCB_GEOMETRY | FWIF_CACHES_ALL, sizeof(cmd) },
 		.stream = FX_STREAM_VA, .seqno = 1, .scene = f->scene_addr,
 		.render = FRAME_RECORD_VA(FRAME_LIST),
 	};
@@ -263,7 +263,7 @@ void frame_submit(struct fixture *r, struct frame *f)
 	fx_update(&f->geometry, f->geometry.object_addr, 1);
 	fx_wait_for(&f->fragment, f->geometry.object_addr, 1);
 	fx_wait_for(&f->fragment, f->gate_addr, 1);
-	cmd.header.type = FWIF_CCCB_FRAGMENT;
+	cmd.header.type = FWIF_CCCB_FRAGMENT | FWIF_CACHES_ALL;
 	cmd.stream = cmd.render;
 	cmd.render = 0;
 	fx_bytes(&f->fragment, &cmd, sizeof(cmd));

@@ -60,7 +60,8 @@ static void put_update(struct host *h, struct fuzz *f, struct fx_context *c)
 static void put_compute(struct host *h, struct fuzz *f, struct fx_context *c)
 {
 	const struct fwif_cccb_compute cmd = {
-		{ fuzz_mutate(f, FWIF_CCCB_COMPUTE), fuzz_mutate(f, sizeof(cmd)) },
+		{ fuzz_mutate(f, FWIF_CCCB_COMPUTE | FWIF_CACHES_ALL),
+		  fuzz_mutate(f, sizeof(cmd)) },
 		fuzz_below(f, 8) ? FX_STREAM_VA : fuzz_number(f) & ~4ull,
 		fuzz_mutate(f, fuzz_u8(f)), fuzz_mutate(f, 0) ? 1 : 0,
 	};

@@ -304,7 +304,8 @@ static void put_stream(struct fuzz *f, struct fx_vm *vm, u32 *at, u32 last)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct fwif_cccb_compute job = {
-		.header = { FWIF_CCCB_RAYS, sizeof(job) }, .stream = FX_STREAM_VA, .seqno = 1,
+		.header = { FWIF_CCCB_RAYS | FWIF_CACHES_ALL, sizeof(job) },
+		.stream = FX_STREAM_VA, .seqno = 1,
 	};
 	struct fuzz f = { data, size };
 	struct fixture *r = fx_booted();

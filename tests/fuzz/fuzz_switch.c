@@ -72,6 +72,17 @@ static u32 events(struct switch_fixture *w)
 	return pending;
 }
 
+/*
+ * Operate on all lines of the job, and of its saved state in context 0, as the firmware does. Mode
+ * fast has none.
+ */
+static void operate(struct switch_fixture *w, u32 op)
+{
+	op |= PUMICE_FIELD_PREP(PUMICE_SLC_OP__SCOPE, PUMICE_MEM_SCOPE_SYSTEM);
+	reg(w, PUMICE_SLC_OP, op | PUMICE_FIELD_PREP(PUMICE_SLC_OP__CTX, CTX));
+	reg(w, PUMICE_SLC_OP, op | PUMICE_FIELD_PREP(PUMICE_SLC_OP__CTX, 0));
+}
+
 static bool busy(struct switch_fixture *w)
 {
 	return regs_read(w->gpu, PUMICE_REG_BUS_FW, 0, PUMICE_CDM_STATUS, 4) &
@@ -222,6 +233,7 @@ static void start(struct switch_fixture *w, u64 save, u32 ctrl)
 	reg(w, PUMICE_CDM_STREAM_BASE, STREAM);
 	reg(w, PUMICE_CDM_MMU_CTX, CTX);
 	reg(w, PUMICE_CDM_SAVE_BASE, save);
+	operate(w, PUMICE_SLC_OP__CLEAN__MASK | PUMICE_SLC_OP__INVALIDATE__MASK);
 	reg(w, PUMICE_CDM_CTRL, ctrl);
 }
 
@@ -272,6 +284,7 @@ static void job(struct switch_fixture *w, struct fuzz *f)
 		run(w, POLLS);
 		FUZZ_CHECK(!busy(w), "an abort does not end");
 	}
+	operate(w, PUMICE_SLC_OP__CLEAN__MASK);
 	event |= events(w);
 	FUZZ_CHECK(!w->good || event == PUMICE_IC_PENDING__CDM_DONE__MASK,
 		   "events 0x%x of a valid job", event);
@@ -319,6 +332,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	start(&w, SAVE, PUMICE_CDM_CTRL__START__MASK);
 	run(&w, POLLS);
 	FUZZ_CHECK(events(&w) == PUMICE_IC_PENDING__CDM_DONE__MASK, "the valid job does not end");
+	operate(&w, PUMICE_SLC_OP__CLEAN__MASK);
 	expect_all_work(&w);
 	pumice_gpu_destroy(w.gpu);
 	testmem_destroy(w.tm);

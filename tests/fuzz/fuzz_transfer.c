@@ -191,8 +191,8 @@ static u32 put_command(struct fuzz *f, u32 *at)
 static void put_job(struct fx_context *c)
 {
 	const struct fwif_cccb_present cmd = {
-		.header = { FWIF_CCCB_PRESENT, sizeof(cmd) }, .stream = FX_STREAM_VA, .seqno = 1,
-		.presents = PRESENTS,
+		.header = { FWIF_CCCB_PRESENT | FWIF_CACHES_ALL, sizeof(cmd) },
+		.stream = FX_STREAM_VA, .seqno = 1, .presents = PRESENTS,
 	};
 
 	fx_bytes(c, &cmd, sizeof(cmd));

@@ -35,17 +35,6 @@
 #define TRIES		5u
 #define MAX_GPUS	4u
 
-/*
- * In blocks, about three times the worst of all inputs. Without counts a block takes about a
- * nanosecond, more if it has many cache misses. A register access waits for up to two holders of
- * the device lock, parking for each unit's work until it notices its stop flag. A step that loads
- * a long program, or decodes the objects of a tile, is longer than WORKERS_QUANTUM_NS, since it
- * allocates and frees much.
- */
-#define HOLD_WORK	100000u
-#define STOP_WORK	1500000u
-#define STEP_WORK	20000000u
-
 /* Bytes that cost as much as a block: copied or filled, and allocated (with their page faults). */
 #define COPIED_BYTES	64u
 #define ALLOCATED_BYTES	16u
@@ -61,23 +50,32 @@ struct watched {
 	struct unit *units;
 };
 
+static const struct oracle_limits limits[PUMICE_MODE_COUNT] = {
+	[PUMICE_MODE_FAST] = ORACLE_FAST,
+	[PUMICE_MODE_COUNTED] = ORACLE_COUNTED,
+	[PUMICE_MODE_STRICT] = ORACLE_STRICT,
+};
+
 static struct {
 	u64 limit_bytes;	/* see oracle_limit_memory(), or 0 */
+	/* Of every GPU; or NULL, which is fast. */
+	const char *mode_name;
+	enum pumice_mode mode;
 	/* Of this run. */
-	_Atomic u64 hold, stop, step;
+	_Atomic u64 hold[ORACLE_LOCKS], stop, step;
 	_Atomic u32 stop_unit, step_unit;
 	/* Of all inputs: of each the best of its runs. */
-	u64 worst_hold, worst_stop, worst_step, worst_bytes;
+	u64 worst_hold[ORACLE_LOCKS], worst_stop, worst_step, worst_bytes;
 	_Atomic s64 bytes, peak;
 	s64 before;		/* bytes when the input began */
 	s64 created;		/* bytes when the last GPU had been created */
 	struct watched gpu[MAX_GPUS];
 } oracle;
 
-/* Locks that the thread holds, and its work when it locked the first one. */
+/* Locks that the thread holds but control locks, and its work when it locked the first one. */
 static __thread struct {
-	u32 depth;
-	bool exempt;
+	u32 depth, control;
+	enum oracle_lock first;
 	u64 since;	/* in blocks of work */
 } held;
 
@@ -235,7 +233,7 @@ void oracle_check_idle(void)
 		   (long long)more);
 }
 
-/* Locks. A reset and a change of the memory map hold the control lock all the time. */
+/* Locks. Only resets and changes of memory map and mode wait for the control lock itself. */
 
 static bool is_control(const pthread_mutex_t *lock)
 {
@@ -250,12 +248,37 @@ static bool is_control(const pthread_mutex_t *lock)
 	return false;
 }
 
+static enum oracle_lock kind_of(const pthread_mutex_t *lock)
+{
+	u32 i;
+
+	if (held.control)
+		return ORACLE_RESET;
+	for (i = 0; i < MAX_GPUS; i++) {
+		struct pumice_gpu *gpu = oracle.gpu[i].gpu;
+
+		if (gpu && (lock == &gpu->lock || lock == &gpu->gate))
+			return ORACLE_DEVICE;
+	}
+	return ORACLE_BLOCK;
+}
+
 static void locked(const pthread_mutex_t *lock)
 {
-	if (held.depth++ == 0) {
-		held.exempt = is_control(lock);
+	if (is_control(lock)) {
+		held.control++;
+	} else if (held.depth++ == 0) {
+		held.first = kind_of(lock);
 		held.since = work;
 	}
+}
+
+static void unlocked(const pthread_mutex_t *lock)
+{
+	if (is_control(lock))
+		held.control--;
+	else if (--held.depth == 0)
+		raise_to(&oracle.hold[held.first], work - held.since);
 }
 
 int __wrap_pthread_mutex_lock(pthread_mutex_t *lock)
@@ -277,8 +300,7 @@ int __wrap_pthread_mutex_trylock(pthread_mutex_t *lock)
 
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *lock)
 {
-	if (--held.depth == 0 && !held.exempt)
-		raise_to(&oracle.hold, work - held.since);
+	unlocked(lock);
 	return __real_pthread_mutex_unlock(lock);
 }
 
@@ -327,9 +349,15 @@ struct pumice_gpu *__wrap_pumice_gpu_create(const struct pumice_gpu_config *conf
 					    const struct pumice_gpu_ops *ops, void *opaque,
 					    const char **error)
 {
-	struct pumice_gpu *gpu = __real_pumice_gpu_create(config, ops, opaque, error);
+	struct pumice_gpu_config changed = *config;
+	struct pumice_gpu *gpu;
 	u32 i;
 
+	changed.mode = oracle.mode_name;
+	/* It has no lock until it is known: nothing waits for one that is being created. */
+	held.depth++;
+	gpu = __real_pumice_gpu_create(&changed, ops, opaque, error);
+	held.depth--;
 	for (i = 0; i < MAX_GPUS && oracle.gpu[i].gpu; i++)
 		;
 	FUZZ_CHECK(i < MAX_GPUS, "too many GPUs");
@@ -356,9 +384,17 @@ void __wrap_pumice_gpu_destroy(struct pumice_gpu *gpu)
 
 /* Inputs. */
 
+__attribute__((constructor)) static void select_mode(void)
+{
+	oracle.mode_name = getenv("PUMICE_FUZZ_MODE");
+	FUZZ_CHECK(mode_find(oracle.mode_name, &oracle.mode), "PUMICE_FUZZ_MODE: no mode %s",
+		   oracle.mode_name);
+}
+
 static void begin(void)
 {
-	atomic_store(&oracle.hold, 0);
+	for (u32 n = 0; n < ORACLE_LOCKS; n++)
+		atomic_store(&oracle.hold[n], 0);
 	atomic_store(&oracle.stop, 0);
 	atomic_store(&oracle.step, 0);
 	oracle.before = atomic_load(&oracle.bytes);
@@ -367,46 +403,91 @@ static void begin(void)
 
 static void check_memory(void)
 {
+	const u64 fast = oracle.limit_bytes ? oracle.limit_bytes : ORACLE_GPU_BYTES;
+	const u64 limit = fast + limits[oracle.mode].bytes;
 	s64 more = atomic_load(&oracle.bytes) - oracle.before;
 	s64 peak = atomic_load(&oracle.peak) - oracle.before;
 
-	FUZZ_CHECK(peak <= (s64)(oracle.limit_bytes ? oracle.limit_bytes : ORACLE_GPU_BYTES),
-		   "%lld bytes of host memory", (long long)peak);
+	FUZZ_CHECK(peak <= (s64)limit, "%lld bytes of host memory", (long long)peak);
 	FUZZ_CHECK(more <= 0, "%lld bytes are never freed", (long long)more);
 	if ((u64)peak > oracle.worst_bytes)
 		oracle.worst_bytes = (u64)peak;
 }
 
+/* Of one input: of each the best of its runs. */
+struct measured {
+	u64 hold[ORACLE_LOCKS], stop, step;
+};
+
+static void keep_best(struct measured *best)
+{
+	u32 n;
+
+	for (n = 0; n < ORACLE_LOCKS; n++)
+		best->hold[n] = min_u64(best->hold[n], oracle.hold[n]);
+	best->stop = min_u64(best->stop, oracle.stop);
+	best->step = min_u64(best->step, oracle.step);
+}
+
+static bool exceeds(const struct measured *best)
+{
+	bool exceeded = best->stop > limits[oracle.mode].stop ||
+			best->step > limits[oracle.mode].step;
+	u32 n;
+
+	for (n = 0; n < ORACLE_LOCKS; n++)
+		exceeded |= best->hold[n] > limits[oracle.mode].hold[n];
+	return exceeded;
+}
+
+static void check_work(const struct measured *best)
+{
+	static const char *const name[ORACLE_LOCKS] = {
+		[ORACLE_DEVICE] = "the device lock", [ORACLE_RESET] = "a lock of a reset",
+		[ORACLE_BLOCK] = "a lock",
+	};
+	u32 n;
+
+	for (n = 0; n < ORACLE_LOCKS; n++) {
+		FUZZ_CHECK(best->hold[n] <= limits[oracle.mode].hold[n], "%s is held for %llu blocks",
+			   name[n], (unsigned long long)best->hold[n]);
+		oracle.worst_hold[n] = max_u64(oracle.worst_hold[n], best->hold[n]);
+	}
+	FUZZ_CHECK(best->stop <= limits[oracle.mode].stop,
+		   "unit %u notices after %llu blocks that it is to stop", oracle.stop_unit,
+		   (unsigned long long)best->stop);
+	FUZZ_CHECK(best->step <= limits[oracle.mode].step, "a step of unit %u takes %llu blocks",
+		   oracle.step_unit, (unsigned long long)best->step);
+	oracle.worst_stop = max_u64(oracle.worst_stop, best->stop);
+	oracle.worst_step = max_u64(oracle.worst_step, best->step);
+}
+
 int __wrap_LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	u64 hold = UINT64_MAX, stop = UINT64_MAX, whole = UINT64_MAX;
+	struct measured best;
 	u32 tries = 0;
 
+	memset(&best, 0xff, sizeof(best));
 	do {
 		begin();
 		__real_LLVMFuzzerTestOneInput(data, size);
 		check_memory();
-		hold = min_u64(hold, oracle.hold);
-		stop = min_u64(stop, oracle.stop);
-		whole = min_u64(whole, oracle.step);
-	} while ((hold > HOLD_WORK || stop > STOP_WORK || whole > STEP_WORK) && ++tries < TRIES);
-	FUZZ_CHECK(hold || !ORACLE_COUNTS, "no work is counted");
-	FUZZ_CHECK(hold <= HOLD_WORK, "a lock is held for %llu blocks", (unsigned long long)hold);
-	FUZZ_CHECK(stop <= STOP_WORK, "unit %u notices after %llu blocks that it is to stop",
-		   oracle.stop_unit, (unsigned long long)stop);
-	FUZZ_CHECK(whole <= STEP_WORK, "a step of unit %u takes %llu blocks", oracle.step_unit,
-		   (unsigned long long)whole);
-	oracle.worst_hold = max_u64(oracle.worst_hold, hold);
-	oracle.worst_stop = max_u64(oracle.worst_stop, stop);
-	oracle.worst_step = max_u64(oracle.worst_step, whole);
+		keep_best(&best);
+	} while (exceeds(&best) && ++tries < TRIES);
+	FUZZ_CHECK(best.hold[ORACLE_DEVICE] || best.hold[ORACLE_BLOCK] || !ORACLE_COUNTS,
+		   "no work is counted");
+	check_work(&best);
 	return 0;
 }
 
 __attribute__((destructor)) static void report(void)
 {
 	if (oracle.worst_bytes)
-		printf("# worst of all inputs: lock held for %llu blocks, stop noticed after %llu, "
-		       "step of %llu, %.1f MiB\n", (unsigned long long)oracle.worst_hold,
+		printf("# worst of all inputs: device lock held for %llu blocks, in a reset for %llu, "
+		       "another lock for %llu, stop noticed after %llu, step of %llu, %.1f MiB\n",
+		       (unsigned long long)oracle.worst_hold[ORACLE_DEVICE],
+		       (unsigned long long)oracle.worst_hold[ORACLE_RESET],
+		       (unsigned long long)oracle.worst_hold[ORACLE_BLOCK],
 		       (unsigned long long)oracle.worst_stop,
 		       (unsigned long long)oracle.worst_step,
 		       (double)oracle.worst_bytes / 1048576);
