@@ -14,6 +14,7 @@
 #include "fixture.h"
 #include "harness.h"
 #include "power.h"
+#include "pumice_regs.h"
 #include "system.h"
 
 #define TAIL	100u	/* bytes in the last page of a buffer */
@@ -203,6 +204,80 @@ static void buffers_are_described_when_the_mode_changes(void)
 	CHECK_OK(debugfs_set_mode("fast"));
 }
 
+/*
+ * Store to a page at FX_FREE that is read only, until the finding has the name: all buffers are
+ * described at the same time as the first jobs run.
+ */
+static void need_name(struct fixture *fx, const char *label)
+{
+	char part[96];
+	unsigned int i;
+
+	snprintf(part, sizeof(part), "\"label\":\"%s\"", label);
+	for (i = 0; i < 100; i++) {
+		CHECK_EQUAL(fx_run(fx, fx_store_stream(fx, FX_FREE, 1)), -EIO);
+		if (strstr(debugfs_text("findings"), part))
+			break;
+		drop_findings();
+		fx->context = need_context(fx->fd, fx->vm);
+	}
+	need_finding("read-only-store", part);
+}
+
+/*
+ * The host changes the mode twice while the GPU is awake: it is that of before, and there are no
+ * descriptions. Another VM has one before the driver reads the mode again.
+ */
+static void buffers_are_described_after_another_change_of_the_mode(void)
+{
+	struct fixture fx = open_strict(), other = fx_open();
+
+	bind_named(&fx, PAGE, "early", DRM_PUMICE_BIND_READONLY);
+	CHECK_OK(power_set("control", "on"));
+	CHECK(power_is("active"));
+	need_register_written(PUMICE_SYS_MODE, PUMICE_MODE_FAST);
+	need_register_written(PUMICE_SYS_MODE, PUMICE_MODE_STRICT);
+	bind_named(&other, PAGE, "other", 0);
+	need_vm(fx.fd);
+	need_name(&fx, "early");
+	CHECK_OK(power_set("control", "auto"));
+	CHECK_OK(debugfs_set_mode("fast"));
+}
+
+static void names_of_a_sleeping_gpu_are_described_when_it_wakes(void)
+{
+	struct fixture fx = open_strict();
+	const u32 handle = bind_named(&fx, PAGE, "former", DRM_PUMICE_BIND_READONLY);
+
+	need_gpu_asleep();
+	gpu_set_label(fx.fd, handle, "latter");
+	need_name(&fx, "latter");
+	CHECK_OK(debugfs_set_mode("fast"));
+}
+
+/* More than the GPU keeps: the last ones have no name, and no end either. */
+static void removals_of_many_mappings_are_described(void)
+{
+	struct fixture fx = open_strict();
+	const u32 handle = need_bo(fx.fd, TAIL);
+	u64 page;
+
+	gpu_set_label(fx.fd, handle, "many");
+	for (page = 0; page < 1100; page++)
+		need_map(fx.fd, fx.vm, handle, 0, FX_FREE + page * PAGE, PAGE, 0);
+	need_unmap(fx.fd, fx.vm, FX_FREE, 1100 * PAGE);
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, FX_FREE + 1000 * PAGE, 1)), -EIO);
+	need_finding("unmapped", "\"label\":\"many\",\"unmapped_by\":1103,");
+	fx.context = need_context(fx.fd, fx.vm);
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, FX_FREE + 1099 * PAGE, 1)), -EIO);
+	need_finding("unmapped", "\"va\":\"0x4044b000\",\"unmapped_by\":1103,");
+	need_map(fx.fd, fx.vm, need_bo(fx.fd, PAGE), 0, FX_FREE + 1099 * PAGE, PAGE, 0);
+	fx.context = need_context(fx.fd, fx.vm);
+	CHECK_EQUAL(fx_run(&fx, fx_store_stream(&fx, FX_FREE + 1099 * PAGE, 1)), 1);
+	CHECK(!*debugfs_text("findings"));
+	CHECK_OK(debugfs_set_mode("fast"));
+}
+
 /* The page tables of an address space often have the memory of the one before. */
 static void new_vms_have_no_descriptions(void)
 {
@@ -294,6 +369,9 @@ static const struct test_case cases[] = {
 	TEST_CASE(access_past_the_end_is_found),
 	TEST_CASE(end_of_a_part_is_found),
 	TEST_CASE(buffers_are_described_when_the_mode_changes),
+	TEST_CASE(buffers_are_described_after_another_change_of_the_mode),
+	TEST_CASE(names_of_a_sleeping_gpu_are_described_when_it_wakes),
+	TEST_CASE(removals_of_many_mappings_are_described),
 	TEST_CASE(new_vms_have_no_descriptions),
 	TEST_CASE(descriptions_race_with_changes_of_the_mode),
 };

@@ -298,8 +298,8 @@ static void a_name_needs_no_escape(void **state)
 	places_add_end(&places, SPACE, VA + 8, &buffer, "a\"b\\c\nd\xc3\xa4 e~");
 	assert_true(places_find_end(&places, SPACE, VA + 8, 1, &end));
 	assert_string_equal(end.label, "a?b?c?d?? e~");
-	map(SPACE, VA, PLACES_PAGE, &second, "a\"b\\");
-	assert_mapped(SPACE, VA, "a?b?");
+	map(SPACE, VA + 2 * PLACES_PAGE, PLACES_PAGE, &second, "a\"b\\");
+	assert_mapped(SPACE, VA + 2 * PLACES_PAGE, "a?b?");
 	unmap(SPACE, VA + PLACES_PAGE, PLACES_PAGE, 1, "a\"b");
 	assert_true(places_find_removed(&places, SPACE, VA + PLACES_PAGE, &removed));
 	assert_string_equal(removed.label, "a?b");
@@ -336,12 +336,12 @@ static void nearest_buffer_before_an_address_is_found(void **state)
 static void an_address_space_is_forgotten_alone(void **state)
 {
 	(void)state;
-	places_add_end(&places, SPACE, VA + 8, &buffer, "b");
-	places_add_end(&places, OTHER, VA + 8, &buffer, "b");
 	unmap(SPACE, VA + PLACES_PAGE, PLACES_PAGE, 1, "b");
 	unmap(OTHER, VA + PLACES_PAGE, PLACES_PAGE, 2, "b");
 	map(SPACE, VA, PLACES_PAGE, &buffer, "b");
 	map(OTHER, VA, PLACES_PAGE, &buffer, "b");
+	places_add_end(&places, SPACE, VA + 8, &buffer, "b");
+	places_add_end(&places, OTHER, VA + 8, &buffer, "b");
 	places_forget(&places, SPACE);
 	assert_mapped(SPACE, VA, NULL);
 	assert_mapped(OTHER, VA, "b");

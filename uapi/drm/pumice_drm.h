@@ -385,7 +385,10 @@ enum drm_pumice_bo_flags {
  * has no flags.
  */
 struct drm_pumice_bo_create {
-	/** @size: in: bytes, not 0; out: rounded up to pages */
+	/**
+	 * @size: in: bytes, not 0; out: rounded up to pages. Bytes after the requested ones may be
+	 * used, but in mode strict the GPU reports accesses to them.
+	 */
 	__u64 size;
 	/** @flags: in: enum drm_pumice_bo_flags */
 	__u32 flags;

@@ -3,7 +3,9 @@
  * Registers PLACE of unit FIND: the host describes its buffers for findings of mode strict
  * (strict/places.h).
  *
- * The registers are on the page of virtual GPU 0, so buffers of others have no description.
+ * Source: findings.xml; no document describes them.
+ *
+ * Limits: the registers are on the page of virtual GPU 0, so buffers of others have no description.
  */
 #include <string.h>
 
@@ -46,10 +48,10 @@ REG_WRITE(reg_find_place_write)
 	return REG_DONE;
 }
 
-REG_READ(reg_find_place_count)
+REG_READ(reg_find_place_drops)
 {
 	(void)at;
-	return places_count(&gpu->strict.places);
+	return places_drops(&gpu->strict.places);
 }
 
 /* Copy the name from the registers. */
@@ -95,13 +97,27 @@ static void place_unmap(struct pumice_gpu *gpu, const struct gpu_place *place, u
 
 REG_WRITE(reg_find_place_op)
 {
-	const struct gpu_place *place = &gpu->find_place;
-	const u64 space = mmu_space(at->os, place->catalogue);
+	(void)value;
+	return at->bus == PUMICE_REG_BUS_HOST && gpu->mode == PUMICE_MODE_STRICT ? REG_PLACE :
+										   REG_DONE;
+}
+
+/*
+ * Without the device lock, since the time depends on the number of mappings. If mode strict has
+ * ended since the write, a mapping remains until the host describes all again.
+ */
+void reg_place_perform(struct pumice_gpu *gpu, unsigned int os, u64 value)
+{
 	struct places *places = &gpu->strict.places;
 	char label[PLACES_LABEL_BYTES];
+	struct gpu_place copy;
+	const struct gpu_place *place = &copy;
+	u64 space;
 
-	if (at->bus != PUMICE_REG_BUS_HOST || gpu->mode != PUMICE_MODE_STRICT)
-		return REG_DONE;
+	gpu_host_lock(gpu);
+	copy = gpu->find_place;
+	gpu_host_unlock(gpu);
+	space = mmu_space(os, place->catalogue);
 	place_label(place, label);
 	switch (PUMICE_FIELD_GET(PUMICE_FIND_PLACE_OP__OP, value)) {
 	case PUMICE_PLACE_OP_MAP:
@@ -121,8 +137,10 @@ REG_WRITE(reg_find_place_op)
 	case PUMICE_PLACE_OP_FORGET:
 		places_forget(places, space);
 		break;
+	case PUMICE_PLACE_OP_BEGIN:
+		places_unmap_all(places, os);
+		break;
 	default:
 		break;
 	}
-	return REG_DONE;
 }

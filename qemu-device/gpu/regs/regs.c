@@ -173,6 +173,9 @@ enum reg_after regs_write(struct pumice_gpu *gpu, enum pumice_reg_bus bus, unsig
 	case REG_CACHES:
 		reg_slc_perform(gpu, (u32)value);
 		break;
+	case REG_PLACE:
+		reg_place_perform(gpu, os, value);
+		break;
 	case REG_DONE:
 	case REG_AGAIN:
 		break;

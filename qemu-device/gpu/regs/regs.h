@@ -41,6 +41,7 @@ enum reg_after {
 	REG_RESET,	/* reset the whole GPU */
 	REG_MODE,	/* change the mode to the one in value */
 	REG_CACHES,	/* perform the operation on caches in value */
+	REG_PLACE,	/* perform the description of a buffer in value */
 	REG_AGAIN,	/* a piece was done: repeat the write; only for the firmware's bus */
 };
 

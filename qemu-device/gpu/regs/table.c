@@ -249,5 +249,5 @@ const struct reg_binding reg_bindings[PUMICE_REG_TABLE_SIZE] = {
 	{ PUMICE_FIND_PLACE_PROCESS, reg_find_place, reg_find_place_write },
 	{ PUMICE_FIND_PLACE_OP, NULL, reg_find_place_op },
 	{ PUMICE_FIND_PLACE_LABEL(0), reg_find_place, reg_find_place_write },
-	{ PUMICE_FIND_PLACE_COUNT, reg_find_place_count, NULL },
+	{ PUMICE_FIND_PLACE_DROPS, reg_find_place_drops, NULL },
 };

@@ -213,8 +213,10 @@ REG_WRITE(reg_find_fw_report);
 /* place.c */
 REG_READ(reg_find_place);
 REG_WRITE(reg_find_place_write);
-REG_READ(reg_find_place_count);
+REG_READ(reg_find_place_drops);
 REG_WRITE(reg_find_place_op);
+/* Perform the operation of a write of FIND_PLACE_OP. Device lock not held. */
+void reg_place_perform(struct pumice_gpu *gpu, unsigned int os, u64 value);
 
 /* wave.c */
 /* Return the snapshot of the bus that an access comes from. */

@@ -5,10 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pumice_regs.h"
+
 void places_init(struct places *places)
 {
 	atomic_init(&places->end_count, 0);
 	places->next_removed = 0;
+	places->drops = 0;
 	memset(places->removed, 0, sizeof(places->removed));
 	places->range = NULL;
 	places->range_count = 0;
@@ -25,6 +28,7 @@ void places_destroy(struct places *places)
 void places_clear(struct places *places)
 {
 	pthread_mutex_lock(&places->lock);
+	places->drops++;
 	places->end_count = 0;
 	free(places->range);
 	places->range = NULL;
@@ -185,6 +189,8 @@ void places_add_range(struct places *places, const struct places_range *range, c
 
 	copy_label(copy.label, label);
 	pthread_mutex_lock(&places->lock);
+	remove_ends(places, find_position(places, copy.space, copy.first),
+		    find_position(places, copy.space, copy.last));
 	cut_ranges(places, copy.space, copy.first, copy.last);
 	insert_range(places, find_range(places, copy.space, copy.first), &copy);
 	pthread_mutex_unlock(&places->lock);
@@ -206,15 +212,17 @@ void places_remove(struct places *places, const struct places_removed *removed)
 
 void places_label(struct places *places, const void *buffer, const char *label)
 {
+	char copy[PLACES_LABEL_BYTES] = { 0 };
 	u32 n;
 
+	copy_label(copy, label);
 	pthread_mutex_lock(&places->lock);
 	for (n = 0; n < places->end_count; n++)
 		if (places->end[n].buffer == buffer)
-			copy_label(places->end[n].label, label);
+			memcpy(places->end[n].label, copy, sizeof(copy));
 	for (n = 0; n < places->range_count; n++)
 		if (places->range[n].buffer == buffer)
-			copy_label(places->range[n].label, label);
+			memcpy(places->range[n].label, copy, sizeof(copy));
 	pthread_mutex_unlock(&places->lock);
 }
 
@@ -244,14 +252,36 @@ void places_forget(struct places *places, u64 space)
 	pthread_mutex_unlock(&places->lock);
 }
 
-u32 places_count(struct places *places)
+/* Return whether an address space is one of a virtual GPU. */
+static bool is_of(u64 space, unsigned int os)
 {
-	u32 count;
+	return PUMICE_FIELD_GET(PUMICE_MMU_CTX__OS, space) == os;
+}
+
+void places_unmap_all(struct places *places, unsigned int os)
+{
+	u32 n, left = 0;
 
 	pthread_mutex_lock(&places->lock);
-	count = places->range_count;
+	for (n = 0; n < places->end_count; n++)
+		if (!is_of(places->end[n].space, os))
+			places->end[left++] = places->end[n];
+	places->end_count = left;
+	for (n = left = 0; n < places->range_count; n++)
+		if (!is_of(places->range[n].space, os))
+			places->range[left++] = places->range[n];
+	places->range_count = left;
 	pthread_mutex_unlock(&places->lock);
-	return count;
+}
+
+u32 places_drops(struct places *places)
+{
+	u32 drops;
+
+	pthread_mutex_lock(&places->lock);
+	drops = places->drops;
+	pthread_mutex_unlock(&places->lock);
+	return drops;
 }
 
 bool places_find_end(struct places *places, u64 space, u64 va, u64 bytes,

@@ -68,6 +68,7 @@ struct places {
 	struct places_end end[PLACES_ENDS];	/* sorted by space and page */
 	struct places_removed removed[PLACES_REMOVED];	/* a ring */
 	u64 next_removed;
+	u32 drops;	/* times that all was dropped */
 	struct places_range *range;	/* disjoint, sorted by space and address */
 	u32 range_count, range_room;
 };
@@ -95,8 +96,10 @@ void places_label(struct places *places, const void *buffer, const char *label);
 void places_free(struct places *places, const void *buffer);
 /* An address space no longer exists. */
 void places_forget(struct places *places, u64 space);
-/* Return the number of mappings, or parts of one, that are described. */
-u32 places_count(struct places *places);
+/* All mappings of a virtual GPU are described again; removed ones are kept. */
+void places_unmap_all(struct places *places, unsigned int os);
+/* Return how often all was dropped. */
+u32 places_drops(struct places *places);
 
 /* Return whether there is an end in any address space: without one, none has to be found. */
 static inline bool places_have_ends(const struct places *places)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "../../../qemu-device/gpu/gpu.h"
+#include "../../../qemu-device/gpu/pumice_gpu_places.h"
 #include "../../../qemu-device/gpu/regs/regs.h"
 #include "job.h"
 
@@ -59,10 +60,10 @@ static void mapping_has_its_range_name_and_end(void **state)
 	struct places *places = &fx->gpu->strict.places;
 
 	(void)state;
-	assert_int_equal(fx_read(fx, PUMICE_FIND_PLACE_COUNT), 0);
+	assert_int_equal(fx->gpu->strict.places.range_count, 0);
 	fx_write(fx, PUMICE_FIND_PLACE_END, VA + PAGE + 8);
 	map_named(fx, 7, "vertices of a hill");
-	assert_int_equal(fx_read(fx, PUMICE_FIND_PLACE_COUNT), 1);
+	assert_int_equal(fx->gpu->strict.places.range_count, 1);
 	assert_true(places_find_range(places, SPACE, VA + 2 * PAGE - 1, &range));
 	assert_string_equal(range.label, "vertices of a hill");
 	assert_false(places_find_range(places, SPACE, VA + 2 * PAGE, &range));
@@ -71,6 +72,44 @@ static void mapping_has_its_range_name_and_end(void **state)
 	assert_false(places_find_range(places, mmu_space(1, SPACE), VA, &range));
 	assert_true(places_find_end(places, SPACE, VA + PAGE + 8, 1, &end));
 	assert_false(places_find_end(places, SPACE, VA + PAGE + 7, 1, &end));
+	fx_destroy(fx);
+}
+
+/* As when the removal of the former mapping was not described. */
+static void mapping_in_place_of_another_has_no_end_of_that(void **state)
+{
+	struct fixture *fx = create();
+
+	(void)state;
+	fx_write(fx, PUMICE_FIND_PLACE_END, VA + PAGE + 8);
+	map_named(fx, 7, "short");
+	assert_true(places_have_ends(&fx->gpu->strict.places));
+	fx_write(fx, PUMICE_FIND_PLACE_END, VA + 2 * PAGE);
+	map_named(fx, 8, "whole");
+	assert_false(places_have_ends(&fx->gpu->strict.places));
+	fx_destroy(fx);
+}
+
+/* Mappings of the virtual GPU begin anew; its removals, and mappings of others, remain. */
+static void all_mappings_are_described_again(void **state)
+{
+	struct fixture *fx = create();
+	struct places *places = &fx->gpu->strict.places;
+	const u64 of_another = mmu_space(1, SPACE);
+	static const char buffer;
+
+	(void)state;
+	fx_write(fx, PUMICE_FIND_PLACE_END, VA + PAGE + 8);
+	map_named(fx, 7, "b");
+	describe(fx, PUMICE_PLACE_OP_UNMAP, SPACE, VA, PAGE);
+	pumice_gpu_note_map(fx->gpu, of_another, VA, PAGE, &buffer, "c");
+	pumice_gpu_add_end(fx->gpu, of_another, VA + 8, &buffer, "c");
+	fx_write(fx, PUMICE_FIND_PLACE_OP, PUMICE_PLACE_OP_BEGIN);
+	assert_false(places_find_range(places, SPACE, VA + PAGE, &range));
+	assert_false(places_find_end(places, SPACE, VA + PAGE + 8, 1, &end));
+	assert_true(places_find_removed(places, SPACE, VA, &removed));
+	assert_true(places_find_range(places, of_another, VA, &range));
+	assert_true(places_find_end(places, of_another, VA + 8, 1, &end));
 	fx_destroy(fx);
 }
 
@@ -177,33 +216,37 @@ static void mappings_that_cannot_be_do_nothing(void **state)
 	for (n = 0; n < sizeof(bad) / sizeof(bad[0]); n++) {
 		describe(fx, PUMICE_PLACE_OP_MAP, SPACE, bad[n].va, bad[n].size);
 		describe(fx, PUMICE_PLACE_OP_UNMAP, SPACE, bad[n].va, bad[n].size);
-		assert_int_equal(fx_read(fx, PUMICE_FIND_PLACE_COUNT), 0);
+		assert_int_equal(fx->gpu->strict.places.range_count, 0);
 		assert_false(places_find_removed(places, SPACE, bad[n].va, &removed));
 	}
 	describe(fx, PUMICE_PLACE_OP_COUNT, SPACE, VA, PAGE);
 	describe(fx, 255, SPACE, VA, PAGE);
-	assert_int_equal(fx_read(fx, PUMICE_FIND_PLACE_COUNT), 0);
+	assert_int_equal(fx->gpu->strict.places.range_count, 0);
 	describe(fx, PUMICE_PLACE_OP_MAP, SPACE, LIMIT - PAGE, PAGE);
-	assert_int_equal(fx_read(fx, PUMICE_FIND_PLACE_COUNT), 1);
+	assert_int_equal(fx->gpu->strict.places.range_count, 1);
 	fx_destroy(fx);
 }
 
-/* The host describes its buffers anew when the number is 0. */
+/* The host describes its buffers anew when they were dropped. */
 static void descriptions_are_of_mode_strict(void **state)
 {
 	struct fixture *fx = create();
+	u64 drops;
 
 	(void)state;
 	map_named(fx, 7, "b");
 	regs_write(fx->gpu, PUMICE_REG_BUS_FW, 0, PUMICE_FIND_PLACE_OP, PUMICE_PLACE_OP_FORGET, 4);
+	drops = fx_read(fx, PUMICE_FIND_PLACE_DROPS);
 	pumice_gpu_reset(fx->gpu);
-	assert_int_equal(fx_read(fx, PUMICE_FIND_PLACE_COUNT), 1);
+	assert_int_equal(fx->gpu->strict.places.range_count, 1);
+	assert_int_equal(fx_read(fx, PUMICE_FIND_PLACE_DROPS), drops);
 	fx_write(fx, PUMICE_SYS_MODE, PUMICE_MODE_FAST);
-	assert_int_equal(fx_read(fx, PUMICE_FIND_PLACE_COUNT), 0);
+	assert_int_equal(fx->gpu->strict.places.range_count, 0);
+	assert_int_equal(fx_read(fx, PUMICE_FIND_PLACE_DROPS), drops + 1);
 	map_named(fx, 7, "b");
-	assert_int_equal(fx_read(fx, PUMICE_FIND_PLACE_COUNT), 0);
+	assert_int_equal(fx->gpu->strict.places.range_count, 0);
 	fx_write(fx, PUMICE_SYS_MODE, PUMICE_MODE_STRICT);
-	assert_int_equal(fx_read(fx, PUMICE_FIND_PLACE_COUNT), 0);
+	assert_int_equal(fx->gpu->strict.places.range_count, 0);
 	fx_destroy(fx);
 }
 
@@ -211,6 +254,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(mapping_has_its_range_name_and_end),
+		cmocka_unit_test(mapping_in_place_of_another_has_no_end_of_that),
+		cmocka_unit_test(all_mappings_are_described_again),
 		cmocka_unit_test(longest_name_is_cut),
 		cmocka_unit_test(other_ends_are_none),
 		cmocka_unit_test(removal_has_its_operation_process_and_time),

@@ -12,6 +12,7 @@
  * require the buffers' reservations: no code searches for a buffer's mappings, because
  * buffers do not move. A mapping holds its buffer by a reference of its own.
  */
+#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include <drm/drm_gem.h>
@@ -198,7 +199,7 @@ static bool bind_maps_buffer(const struct drm_pumice_bind_op *args)
  */
 void pumice_bind_init(struct pumice_bind *b, struct pumice_vm *vm)
 {
-	*b = (struct pumice_bind) { .vm = vm };
+	*b = (struct pumice_bind) { .vm = vm, .process = task_tgid_nr(current) };
 	pumice_mmu_pool_init(&b->pool, &vm->tables);
 	INIT_LIST_HEAD(&b->retired);
 }
@@ -265,7 +266,8 @@ static int bind_use_buffer(struct pumice_bind *b, struct pumice_bind_op *op,
  * @op: operation whose @op.args are checked; the rest is zero, or from the previous use
  * @file: file of its handle
  *
- * Context: May sleep. Acquires the reservations of the VM and of the buffer.
+ * Context: May sleep. Acquires the reservations of the VM and of the buffer. In mode strict it
+ * wakes the GPU.
  *
  * Return: 0; -ENOENT without such a buffer; -EINVAL if the operation is not aligned to the pages
  * of its heap, the range is not in the buffer, only another VM may bind it, or its memory is not
@@ -318,7 +320,7 @@ void pumice_bind_execute_locked(struct pumice_bind *b, struct pumice_bind_op *op
 	lockdep_assert_held(&vm->lock);
 	b->op = op;
 	vm->operations++;
-	pumice_places_unmap_locked(vm, args->va, args->size);
+	pumice_places_unmap_locked(vm, args->va, args->size, b->process);
 	if (bind_maps_buffer(args)) {
 		pumice_mmu_map_sgt(vm->mmu, &b->pool, args->va, args->size, op->sgt,
 				   args->bo_offset, args->flags | bind_buffer_flags(op));

@@ -45,6 +45,8 @@ struct pumice_bind {
 	struct list_head retired;
 	/** @op: operation in progress */
 	struct pumice_bind_op *op;
+	/** @process: process that has requested them */
+	pid_t process;
 	/** @awake: keeps the GPU awake, for pumice_places.c */
 	bool awake;
 };

@@ -232,8 +232,12 @@ struct pumice_gpu_trace {
  * struct pumice_places - description of buffers to the GPU, see pumice_places.c
  */
 struct pumice_places {
-	/** @enabled: the mode is strict, as far as known; written while the GPU is awake */
+	/** @enabled: the mode is strict, as read last; set under @lock, while the GPU is awake */
 	bool enabled;
+	/** @missed: something was not described, since the GPU sleeps */
+	atomic_t missed;
+	/** @described: value of FIND_PLACE_DROPS since which all is described; under @lock */
+	u32 described;
 	/** @lock: guards the PLACE registers; inside vm.lock, outside bos_lock */
 	struct mutex lock;
 	/** @work: describes all VMs */

@@ -8,11 +8,12 @@
  *
  * The GPU drops all descriptions when its mode changes, which the host can do at any time. So the
  * mode is read whenever the GPU wakes, a VM is created or the file mode is written; if the GPU has
- * no descriptions all VMs are described anew. In other modes nothing else is done.
+ * dropped them since, all VMs are described anew. In other modes nothing else is done.
  *
  * While the mode is strict, a call that changes a VM keeps the GPU awake until its operations have
  * been executed (pumice_places_wake()): registers are accessible then, also where nothing may wait
- * for the GPU to wake. Descriptions while the GPU sleeps, as of a freed buffer, are omitted.
+ * for the GPU to wake. If the GPU sleeps when a buffer is named, all VMs are described when it
+ * wakes. That a buffer was freed is omitted then.
  *
  * Limits: virtual GPU 0 only, whose page has the registers. Not the kernel's part of a VM.
  */
@@ -27,6 +28,12 @@
 #include "pumice_vm.h"
 
 #define SINCE_MINOR	17	/* minimum minor number of SYS_VERSION */
+/*
+ * Limits of the time for which vm.lock is held, and fences wait: those of the GPU, which keeps no
+ * more (qemu-device/gpu/strict/places.h). The removals after those of an operation have no name.
+ */
+#define MAX_REMOVALS	1024u
+#define MAX_MAPPINGS	16384u
 
 /**
  * struct pumice_place - values of the PLACE registers that are 64 bits wide
@@ -42,6 +49,10 @@ struct pumice_place {
 	u64 end;
 	/** @bo: buffer, or NULL */
 	struct pumice_bo *bo;
+	/** @number: of a removal: number of the operation of @vm */
+	u64 number;
+	/** @process: of a removal: the process that has requested it */
+	pid_t process;
 };
 
 static bool places_enabled(const struct pumice_device *pdev)
@@ -56,6 +67,7 @@ static bool places_enter(struct pumice_device *pdev, int *idx)
 		return false;
 	if (pumice_pm_get_if_awake(pdev))
 		return true;
+	atomic_set(&pdev->places.missed, 1);
 	drm_dev_exit(*idx);
 	return false;
 }
@@ -66,7 +78,7 @@ static void places_write_label(struct pumice_device *pdev, const struct pumice_b
 	u32 n;
 
 	spin_lock(&pdev->bos_lock);
-	if (bo->label)
+	if (bo && bo->label)
 		strscpy((char *)words, bo->label, sizeof(words));
 	spin_unlock(&pdev->bos_lock);
 	for (n = 0; n < PUMICE_FIND_PLACE_LABEL_COUNT; n++)
@@ -77,18 +89,17 @@ static void places_write_label(struct pumice_device *pdev, const struct pumice_b
 static void places_write(struct pumice_device *pdev, const struct pumice_place *place, u32 op)
 {
 	mutex_lock(&pdev->places.lock);
-	if (place->vm) {
+	if (place->vm)
 		pumice_write64(pdev, PUMICE_FIND_PLACE_CATALOGUE, pumice_vm_catalogue(place->vm));
-		pumice_write64(pdev, PUMICE_FIND_PLACE_NUMBER, place->vm->operations);
-		pumice_write(pdev, PUMICE_FIND_PLACE_PROCESS, place->vm->process.pid);
+	if (place->size) {
+		pumice_write64(pdev, PUMICE_FIND_PLACE_ADDR, place->va);
+		pumice_write64(pdev, PUMICE_FIND_PLACE_SIZE, place->size);
+		pumice_write64(pdev, PUMICE_FIND_PLACE_END, place->end);
+		pumice_write64(pdev, PUMICE_FIND_PLACE_NUMBER, place->number);
+		pumice_write(pdev, PUMICE_FIND_PLACE_PROCESS, place->process);
 	}
-	pumice_write64(pdev, PUMICE_FIND_PLACE_ADDR, place->va);
-	pumice_write64(pdev, PUMICE_FIND_PLACE_SIZE, place->size);
-	pumice_write64(pdev, PUMICE_FIND_PLACE_END, place->end);
-	if (place->bo) {
-		pumice_write64(pdev, PUMICE_FIND_PLACE_BUFFER, place->bo->id);
-		places_write_label(pdev, place->bo);
-	}
+	pumice_write64(pdev, PUMICE_FIND_PLACE_BUFFER, place->bo ? place->bo->id : 0);
+	places_write_label(pdev, place->bo);
 	pumice_write(pdev, PUMICE_FIND_PLACE_OP, op);
 	mutex_unlock(&pdev->places.lock);
 }
@@ -141,26 +152,37 @@ void pumice_places_map_locked(struct pumice_vm *vm, const struct drm_pumice_bind
  * @vm: address space, under its lock, whose tables are about to be changed
  * @va: first address
  * @size: bytes; other parts of the mappings there remain
+ * @process: the process that has requested it
  *
  * Context: Does not wait for the GPU.
  */
-void pumice_places_unmap_locked(struct pumice_vm *vm, u64 va, u64 size)
+void pumice_places_unmap_locked(struct pumice_vm *vm, u64 va, u64 size, pid_t process)
 {
+	struct pumice_place place = {
+		.vm = vm, .number = vm->operations, .process = process,
+	};
 	struct drm_gpuva *old;
+	u32 count = 0;
 	int idx;
 
 	lockdep_assert_held(&vm->lock);
 	if (!places_enter(vm->pdev, &idx))
 		return;
 	drm_gpuvm_for_each_va_range(old, &vm->base, va, va + size) {
-		const u64 first = max(old->va.addr, va);
 		const u64 end = min(old->va.addr + old->va.range, va + size);
 
-		if (old->gem.obj)
-			places_write(vm->pdev, &(struct pumice_place) {
-					.vm = vm, .va = first, .size = end - first,
-					.bo = to_pumice_bo(old->gem.obj),
-				     }, PUMICE_PLACE_OP_UNMAP);
+		if (!old->gem.obj)
+			continue;
+		place.va = max(old->va.addr, va);
+		place.size = end - place.va;
+		place.bo = to_pumice_bo(old->gem.obj);
+		if (++count == MAX_REMOVALS) {
+			place.size = va + size - place.va;
+			place.bo = NULL;
+		}
+		places_write(vm->pdev, &place, PUMICE_PLACE_OP_UNMAP);
+		if (!place.bo)
+			break;
 	}
 	pumice_pm_leave(vm->pdev, idx);
 }
@@ -229,25 +251,32 @@ void pumice_places_begin_vm(struct pumice_vm *vm)
 }
 
 /**
- * pumice_places_end_vm - describe that an address space no longer exists
- * @vm: address space, which has its tables
+ * pumice_places_end_vm_locked - describe that an address space no longer exists
+ * @vm: address space, under its lock, whose tables are about to be destroyed
  *
  * Context: Process context; does not wait for the GPU.
  */
-void pumice_places_end_vm(struct pumice_vm *vm)
+void pumice_places_end_vm_locked(struct pumice_vm *vm)
 {
+	lockdep_assert_held(&vm->lock);
 	places_forget(vm);
 }
 
-static void places_describe_vm_locked(struct pumice_vm *vm)
+/* Describe an address space; *count: mappings, of all. */
+static void places_describe_vm_locked(struct pumice_vm *vm, u32 *count)
 {
 	struct drm_gpuva *va;
 
 	lockdep_assert_held(&vm->lock);
-	drm_gpuvm_for_each_va(va, &vm->base)
-		if (va->gem.obj)
-			places_write_map(vm, va->va.addr, va->va.range, va->gem.obj,
-					 va->gem.offset);
+	drm_gpuvm_for_each_va(va, &vm->base) {
+		if (*count == MAX_MAPPINGS)
+			return;
+		if (!va->gem.obj)
+			continue;
+		places_write_map(vm, va->va.addr, va->va.range, va->gem.obj, va->gem.offset);
+		(*count)++;
+		cond_resched();
+	}
 }
 
 /* Describe all address spaces. */
@@ -255,15 +284,20 @@ static void places_work(struct work_struct *work)
 {
 	struct pumice_device *pdev = container_of(work, struct pumice_device, places.work);
 	struct pumice_vm *vm;
+	u32 count = 0;
 	int idx;
 
-	if (pumice_pm_enter(pdev, &idx))
+	if (pumice_pm_enter(pdev, &idx)) {
+		/* As during system suspend: when the GPU wakes. */
+		atomic_set(&pdev->places.missed, 1);
 		return;
+	}
 	mutex_lock(&pdev->vms_lock);
+	places_write(pdev, &(struct pumice_place) { 0 }, PUMICE_PLACE_OP_BEGIN);
 	list_for_each_entry(vm, &pdev->vms, node) {
 		mutex_lock(&vm->lock);
 		if (vm->mmu && !vm->released)
-			places_describe_vm_locked(vm);
+			places_describe_vm_locked(vm, &count);
 		mutex_unlock(&vm->lock);
 	}
 	mutex_unlock(&pdev->vms_lock);
@@ -271,22 +305,47 @@ static void places_work(struct work_struct *work)
 }
 
 /**
- * pumice_places_update - read the mode, and describe all address spaces if the GPU has none
+ * pumice_places_update - read the mode, and describe all address spaces if the GPU lacks some
  * @pdev: device, awake, between drm_dev_enter() and drm_dev_exit()
  *
- * Context: Any. The description is later: see pumice_places_flush().
+ * Context: May sleep. The description is later: see pumice_places_flush().
  */
 void pumice_places_update(struct pumice_device *pdev)
 {
-	bool enabled;
+	struct pumice_places *places = &pdev->places;
+	u32 mode, drops;
 
 	if (pdev->os || PUMICE_FIELD_GET(PUMICE_SYS_VERSION__MINOR, pdev->version) < SINCE_MINOR)
 		return;
-	enabled = PUMICE_FIELD_GET(PUMICE_SYS_MODE__MODE, pumice_read(pdev, PUMICE_SYS_MODE)) ==
-		  PUMICE_MODE_STRICT;
-	WRITE_ONCE(pdev->places.enabled, enabled);
-	if (enabled && !pumice_read(pdev, PUMICE_FIND_PLACE_COUNT))
-		schedule_work(&pdev->places.work);
+	mutex_lock(&places->lock);
+	mode = PUMICE_FIELD_GET(PUMICE_SYS_MODE__MODE, pumice_read(pdev, PUMICE_SYS_MODE));
+	if (mode != PUMICE_MODE_STRICT) {
+		WRITE_ONCE(places->enabled, false);
+	} else {
+		drops = pumice_read(pdev, PUMICE_FIND_PLACE_DROPS);
+		if (!places->enabled || drops != places->described ||
+		    atomic_read(&places->missed)) {
+			atomic_set(&places->missed, 0);
+			places->described = drops;
+			WRITE_ONCE(places->enabled, true);
+			queue_work(system_unbound_wq, &places->work);
+		}
+	}
+	mutex_unlock(&places->lock);
+}
+
+/**
+ * pumice_places_reset - describe all address spaces after a reset of the GPU
+ * @pdev: device, awake, between drm_dev_enter() and drm_dev_exit()
+ *
+ * A reset clears the PLACE registers, perhaps between two writes of an operation.
+ *
+ * Context: May sleep. Acquires places.lock.
+ */
+void pumice_places_reset(struct pumice_device *pdev)
+{
+	atomic_set(&pdev->places.missed, 1);
+	pumice_places_update(pdev);
 }
 
 /**

@@ -195,6 +195,7 @@ static int pumice_pm_system_suspend(struct device *dev)
 
 	if (!drm_dev_enter(&pdev->drm, &idx))
 		return 0;
+	pumice_places_flush(pdev);
 	if (!pm_runtime_suspended(dev))
 		ret = pumice_pm_quiesce(pdev);
 	if (!ret)

@@ -34,6 +34,7 @@
 #include "pumice_gpu_trace.h"
 #include "pumice_irq.h"
 #include "pumice_job.h"
+#include "pumice_places.h"
 #include "pumice_queue.h"
 #include "pumice_replay.h"
 #include "pumice_reset.h"
@@ -242,6 +243,7 @@ static void reset_locked(struct pumice_device *pdev, const char *reason)
 	} else if (reset_bring_up(pdev)) {
 		reset_lose_device(pdev, "firmware did not boot after a reset");
 	} else {
+		pumice_places_reset(pdev);
 		queue_work(system_unbound_wq, &pdev->reset.event_work);
 	}
 	reset_finish_round(pdev);
@@ -716,10 +718,12 @@ void pumice_reset_pci_done(struct pci_dev *pci)
 	struct pumice_device *pdev = pci_get_drvdata(pci);
 
 	if (pdev->reset.pci) {
-		if (reset_bring_up(pdev))
+		if (reset_bring_up(pdev)) {
 			reset_lose_device(pdev, "firmware did not boot after a function reset");
-		else
+		} else {
+			pumice_places_reset(pdev);
 			queue_work(system_unbound_wq, &pdev->reset.event_work);
+		}
 		reset_finish_round(pdev);
 		drm_dev_exit(pdev->reset.dev_idx);
 		pdev->reset.pci = false;

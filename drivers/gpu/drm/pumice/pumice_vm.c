@@ -137,10 +137,10 @@ static void pumice_vm_last_put(struct kref *users)
 	struct pumice_bind all;
 
 	pumice_vm_release_fw_state(vm);
-	pumice_places_end_vm(vm);
 	pumice_vm_destroy_binds(vm);
 	pumice_bind_init(&all, vm);
 	mutex_lock(&vm->lock);
+	pumice_places_end_vm_locked(vm);
 	pumice_mmu_destroy(vm->mmu);
 	vm->mmu = NULL;
 	drm_mm_takedown(&vm->kernel_mm);

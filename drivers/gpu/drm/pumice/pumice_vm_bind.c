@@ -116,7 +116,8 @@ static int vm_bind_async(struct pumice_vm *vm, struct drm_file *file,
  * because operations replace existing mappings.
  *
  * Context: Process context. Acquires the reservations of the VM and of buffers, and vm.lock.
- * Without DRM_PUMICE_VM_BIND_ASYNC it waits for the firmware, which invalidates the TLBs.
+ * Without DRM_PUMICE_VM_BIND_ASYNC it waits for the firmware, which invalidates the TLBs. In mode
+ * strict it wakes the GPU.
  *
  * Return: 0; -EINVAL for flags, padding, syncs of a call that is not asynchronous, invalid
  * syncs or a wait without a fence; -ENOENT without such a VM or syncobj, or if the VM was
