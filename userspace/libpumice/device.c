@@ -38,14 +38,17 @@ int pumice_device_open(const char *name, struct pumice_device **dev, char *error
 		name = "drm";
 	if (names_backend(name, "pid", &rest))	/* a GPU of another process */
 		return attach_open(rest, dev, error, error_bytes);
-	if (names_backend(name, "drm", &rest))
+	if (names_backend(name, "drm", &rest)) {
 		err = drm_open(rest, dev, error, error_bytes);
-	else if (names_backend(name, "inproc", &rest))
+		if (!err)
+			findings_skip(*dev);
+	} else if (names_backend(name, "inproc", &rest)) {
 		err = inproc_open(rest, dev, error, error_bytes);
-	else
+	} else {
 		return fail_text(error, error_bytes, EINVAL,
 				 "no device is named '%.100s'; accepted: drm, drm:NODE, inproc, inproc:KEY=VALUE,…, pid:PID (pumice-top, pumice-trace)",
 				 name);
+	}
 	if (!err)
 		findings_open(*dev);
 	return err;

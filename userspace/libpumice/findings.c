@@ -131,8 +131,10 @@ static int get(struct pumice_device *dev, u32 number, char *text, size_t bytes)
 	err = dev->ops->finding(dev, number, finding, sizeof(finding));
 	if (err)
 		return err;
+	if (!*finding || finding[strlen(finding) - 1] != '}')
+		return -EPROTO;	/* of a newer driver */
 	describe_sources(dev, finding, source, other_source);
-	finding[strlen(finding) - 1] = '\0';	/* the brace at its end */
+	finding[strlen(finding) - 1] = '\0';
 	return (size_t)snprintf(text, bytes, "%s%s%s}", finding, other_source, source) < bytes ?
 		       0 : -ENOSPC;
 }
@@ -166,12 +168,12 @@ int pumice_finding_get(struct pumice_device *dev, uint32_t number, char *text, s
 	return 0;
 }
 
-/* Skip the findings that the GPU has: those of other processes, or that have been written. */
-static void skip_present(struct pumice_device *dev)
+void findings_skip(struct pumice_device *dev)
 {
+	const char *name = getenv(FINDINGS_VARIABLE);
 	char text[TEXT_BYTES];
 
-	if (!dev->ops->finding)
+	if (!name || !*name || !dev->ops->finding)
 		return;
 	pthread_mutex_lock(&dev->findings_lock);
 	dev->findings_clears = dev->ops->findings_clears(dev);
@@ -192,7 +194,6 @@ void findings_open(struct pumice_device *dev)
 	fprintf(file, "{\"gpu\":\"%s\",\"mode\":\"%s\"}\n", dev->info.backend,
 		dev->ops->mode ? dev->ops->mode(dev) : "unknown");
 	fclose(file);
-	skip_present(dev);
 }
 
 /*

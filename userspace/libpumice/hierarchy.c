@@ -12,8 +12,10 @@ int pumice_device_set_mode(struct pumice_device *dev, const char *mode)
 {
 	int err;
 
+	if (!dev->ops->set_mode)
+		return fail(dev, EOPNOTSUPP, "mode: not of a GPU of another process");
 	findings_write(dev);	/* those of the former mode: strict drops them */
-	err = dev->ops->set_mode ? dev->ops->set_mode(dev, mode) : -EOPNOTSUPP;
+	err = dev->ops->set_mode(dev, mode);
 	switch (err) {
 	case 0:
 		findings_open(dev);
@@ -24,8 +26,6 @@ int pumice_device_set_mode(struct pumice_device *dev, const char *mode)
 		return fail(dev, EINVAL, "mode: %s is not fast, counted or strict", mode);
 	case -ENOMEM:
 		return fail(dev, ENOMEM, "mode: out of memory for %s", mode);
-	case -EOPNOTSUPP:
-		return fail(dev, EOPNOTSUPP, "mode: not of a GPU of another process");
 	default:
 		return fail(dev, -err, "mode: the driver's file mode in debugfs: %s",
 			    strerror(-err));

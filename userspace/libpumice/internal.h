@@ -186,6 +186,8 @@ struct pumice_device {
 
 /* Write the mode of a GPU that has been opened to the file that PUMICE_FINDINGS names, if any. */
 void findings_open(struct pumice_device *dev);
+/* Skip those that the GPU has before it is used: of a GPU that others use, too. */
+void findings_skip(struct pumice_device *dev);
 /* Write findings that are new to the file that PUMICE_FINDINGS names, if it is set. */
 void findings_write(struct pumice_device *dev);
 

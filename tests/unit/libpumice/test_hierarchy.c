@@ -408,13 +408,37 @@ static void the_kernel_driver_has_no_counts_for_programs(void **state)
 	(void)state;
 	assert_int_equal(drm_hierarchy_row(dev, 0, value), -EOPNOTSUPP);
 	assert_non_null(strstr(pumice_device_error(dev), "file hierarchy of the driver in debugfs"));
-	ops.set_mode = NULL;
 	ops.hierarchy_bus = NULL;
 	dev->ops = &ops;
 	assert_int_equal(pumice_hierarchy_bus_get(dev, 0, &bus, sizeof(bus)), -EOPNOTSUPP);
 	assert_non_null(strstr(pumice_device_error(dev), "for a GPU in this process only"));
+	dev->ops = own;
+	pumice_device_close(dev);
+}
+
+static int set_mode_without_permission(struct pumice_device *dev, const char *mode)
+{
+	(void)dev;
+	(void)mode;
+	return -EACCES;
+}
+
+/* A GPU of another process has no such function; the file of the kernel driver is for root. */
+static void a_mode_that_cannot_be_set_has_its_reason(void **state)
+{
+	struct pumice_device *dev = open_device(FAST);
+	const struct backend_ops *own = dev->ops;
+	struct backend_ops ops = *own;
+
+	(void)state;
+	ops.set_mode = NULL;
+	dev->ops = &ops;
 	assert_int_equal(pumice_device_set_mode(dev, "counted"), -EOPNOTSUPP);
-	assert_non_null(strstr(pumice_device_error(dev), "its file mode in debugfs"));
+	assert_non_null(strstr(pumice_device_error(dev), "not of a GPU of another process"));
+	ops.set_mode = set_mode_without_permission;
+	assert_int_equal(pumice_device_set_mode(dev, "counted"), -EACCES);
+	assert_non_null(strstr(pumice_device_error(dev),
+			       "the driver's file mode in debugfs: Permission denied"));
 	dev->ops = own;
 	pumice_device_close(dev);
 }
@@ -433,6 +457,7 @@ int main(void)
 		cmocka_unit_test(buses_have_the_bytes_of_the_slc_by_client),
 		cmocka_unit_test(rows_that_do_not_exist_are_refused),
 		cmocka_unit_test(the_kernel_driver_has_no_counts_for_programs),
+		cmocka_unit_test(a_mode_that_cannot_be_set_has_its_reason),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,6 +20,7 @@ struct drm_device {
 	/* findings.c */
 	pthread_mutex_t findings_lock;	/* guards the rest; a leaf */
 	char *findings;			/* as read last, or NULL */
+	bool findings_fresh;		/* that was for findings_clears, which finding follows */
 	u32 findings_clears;
 };
 

@@ -4,7 +4,8 @@
  * in debugfs, for root.
  *
  * Limits: findings are those of the GPU, of all processes. All of them are read when one is
- * requested that is not known yet. That they were dropped is noticed if there are fewer then.
+ * requested that is not known yet, and once for each time that they are written to a file
+ * (../findings.c). That they were dropped is noticed if there are fewer then.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -71,7 +72,7 @@ static const char *line_of(const char *text, u32 number)
 		text += strcspn(text, "\n");
 		text += *text == '\n';
 	}
-	return *text && strncmp(text, LOST, strlen(LOST)) ? text : NULL;
+	return *text == '{' && strncmp(text, LOST, strlen(LOST)) ? text : NULL;
 }
 
 static u32 count_lines(const char *text)
@@ -108,7 +109,7 @@ int drm_finding(struct pumice_device *dev, u32 number, char *text, size_t bytes)
 
 	pthread_mutex_lock(&d->findings_lock);
 	line = d->findings ? line_of(d->findings, number) : NULL;
-	if (!line) {
+	if (!line && !d->findings_fresh) {
 		err = refresh(d);
 		line = err ? NULL : line_of(d->findings, number);
 	}
@@ -116,6 +117,8 @@ int drm_finding(struct pumice_device *dev, u32 number, char *text, size_t bytes)
 		err = err ? err : -ENOENT;
 	else if ((size_t)snprintf(text, bytes, "%.*s", (int)strcspn(line, "\n"), line) >= bytes)
 		err = -ENOSPC;
+	if (err)
+		d->findings_fresh = false;
 	pthread_mutex_unlock(&d->findings_lock);
 	return err;
 }
@@ -126,7 +129,7 @@ u32 drm_findings_clears(struct pumice_device *dev)
 	u32 clears;
 
 	pthread_mutex_lock(&d->findings_lock);
-	refresh(d);
+	d->findings_fresh = !refresh(d);
 	clears = d->findings_clears;
 	pthread_mutex_unlock(&d->findings_lock);
 	return clears;

@@ -165,7 +165,8 @@ struct pumice_hierarchy_level {
  * @mode: "fast", "counted" or "strict"
  *
  * Counts of the memory hierarchy begin at 0 in the latter two, and remain in mode fast. Mode strict
- * begins without findings. Results of jobs are the same in all modes.
+ * begins without findings, but of a GPU of the kernel driver, which keeps them. Results of jobs are
+ * the same in all modes.
  *
  * Return: 0; or, with the former mode, -EBUSY while a job of any virtual GPU runs; -EINVAL for
  * another name; -ENOMEM; -EOPNOTSUPP for a GPU of another process; for one of the kernel driver the
