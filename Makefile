@@ -140,10 +140,15 @@ check-presets: ## every test of results with the GPU of each preset, in process 
 
 .PHONY: check-strict
 check-strict: $(native) ## seeded errors that mode strict must report, a line each; then all tests of results in it
-	@for program in zoo hosts driver jobs frames; do \
+	@failed=0; \
+	for program in zoo hosts driver jobs frames signals; do \
 		PUMICE_FIRMWARE=$(BUILD)/native/userspace/libpumice/pumice_fw.bin \
-			$(BUILD)/native/tests/strict/$$program; \
-	done
+		PUMICE_FIRMWARE_EARLY=$(BUILD)/native/userspace/libpumice/pumice_fw_early.bin \
+			$(BUILD)/native/tests/strict/$$program || failed=1; \
+	done; \
+	exit $$failed
+	@PUMICE_FIRMWARE=$(BUILD)/native/userspace/libpumice/pumice_fw.bin CMOCKA_MESSAGE_OUTPUT=TAP \
+		$(BUILD)/native/tests/strict/test_strict_rays
 	@CMOCKA_MESSAGE_OUTPUT=TAP $(BUILD)/native/tests/unit/pm/test_pm_owners
 	@CMOCKA_MESSAGE_OUTPUT=TAP $(BUILD)/native/tests/unit/ipf/test_ipf_owners
 	@PUMICE_FIRMWARE=$(BUILD)/native/userspace/libpumice/pumice_fw.bin CMOCKA_MESSAGE_OUTPUT=TAP \

@@ -79,6 +79,7 @@ static void print_history(const char *line)
 	print_member(line, "\"process\":", " of process ");
 	if (get(line, "\"freed\":", value) && !strcmp(value, "true"))
 		printf(", the buffer is freed");
+	print_member(line, "\"unmapped_at\":", "\n   removed at GPU clock ");
 }
 
 /* Print the page of a free list and who uses it, or the other side of it. */
@@ -304,6 +305,9 @@ static bool report_unchecked(const struct results *r)
 		return true;
 	if (!r->others)
 		fprintf(stderr, NAME ": nothing was checked: the command has opened no GPU\n");
+	else if (!strcmp(r->mode, "unknown"))
+		fprintf(stderr, NAME ": not checked: the mode of the GPU cannot be read; for that of "
+			"the kernel driver run as root, with debugfs at /sys/kernel/debug\n");
 	else if (!strcmp(r->backend, "drm"))
 		fprintf(stderr, NAME ": not checked: a GPU of the kernel driver in mode %s; as root, "
 			"write strict to its file mode in debugfs first\n", r->mode);
@@ -458,12 +462,13 @@ int main(int argc, char **argv)
 		.words = "COMMAND [ARGUMENT]…",
 		.min_words = 1,
 		.max_words = -1,
-		.purpose = "Runs a command whose GPU is in its process in mode strict, and prints\n"
-			   "the errors of programs that the GPU has detected.\n",
+		.purpose = "Runs a command with a GPU in its process in mode strict, or with that of the\n"
+			   "kernel driver, and prints the errors that the GPU has detected.\n",
 		.options = options,
 		.notes = "The exit status is that of the command; 3 if it is 0 and there are\n"
 			 "findings, 1 if a GPU was not in mode strict or none was opened.\n"
-			 "PUMICE_DEVICE is inproc:threads=0 unless it is set.\n",
+			 "PUMICE_DEVICE is inproc:threads=0 unless it is set. With drm the tool needs\n"
+			 "root, and strict in the driver's file mode in debugfs.\n",
 		.versions = COMMAND_VERSION_GPU,
 	};
 	const int first = command_line(&command, argc, argv);
