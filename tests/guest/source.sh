@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # Faults and time-outs of jobs of the kernel driver name their source: pumice-run prints line,
-# lane, work-group, buffer and distance, from the result of JOB_GET_RESULT. TAP.
+# lane, work-group, buffer and distance, from the result of JOB_GET_RESULT; pumice-strict prints
+# findings with their lines. TAP.
 
 # shellcheck source-path=SCRIPTDIR source=../unit/support/tap.sh
 . "$(dirname "$0")/tap.sh"
@@ -79,22 +80,20 @@ cat >/tmp/race.pasm <<'X'
 	end
 X
 former=$(set_mode strict)
-PUMICE_DEVICE=drm pumice-strict pumice-run /tmp/race.pasm --groups 1 >"$out" 2>&1
-[ $? -eq 3 ] && has "1. local-race, write of local memory, byte 0" \
+gives 3 "2 findings" env PUMICE_DEVICE=drm pumice-strict pumice-run /tmp/race.pasm --groups 1 >"$out" &&
+	has "1. local-race, write of local memory, byte 0" \
 	"at  /tmp/race.pasm:7 instruction 3 of the program at 0x" \
-	"other side: read at /tmp/race.pasm:9 instruction 5, wave 1, lane 0" "2 findings"
+	"other side: read at /tmp/race.pasm:9 instruction 5, wave 1, lane 0"
 report findings_of_a_command_have_its_lines $? "$out"
 
 # Those of the command before are still in the driver's file.
 echo end >/tmp/end.pasm
-PUMICE_DEVICE=drm pumice-strict pumice-run /tmp/end.pasm >"$out" 2>&1
-[ $? -eq 0 ] && has "0 findings"
-report findings_of_others_are_not_those_of_a_command $? "$out"
+check findings_of_others_are_not_those_of_a_command \
+	gives 0 "0 findings" env PUMICE_DEVICE=drm pumice-strict pumice-run /tmp/end.pasm
 
 set_mode fast >/dev/null
-PUMICE_DEVICE=drm pumice-strict pumice-run /tmp/end.pasm >"$out" 2>&1
-[ $? -eq 1 ] && has "not checked: a GPU of the kernel driver in mode fast"
-report gpu_in_mode_fast_is_not_checked $? "$out"
+check gpu_in_mode_fast_is_not_checked gives 1 "not checked: a GPU of the kernel driver in mode fast" \
+	env PUMICE_DEVICE=drm pumice-strict pumice-run /tmp/end.pasm
 set_mode "$former" >/dev/null
 # A guest in mode strict compares the findings itself.
 [ "$former" = strict ] || for file in /sys/kernel/debug/dri/*/findings; do
