@@ -7,10 +7,12 @@
  * System sleep uses the kernel's test mode, which ends by itself (pm_test).
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "debugfs.h"
 #include "harness.h"
 #include "power.h"
 #include "render.h"
@@ -99,8 +101,15 @@ static void sleep_is_not_a_gpu_reset(void)
 	CHECK_EQUAL(need_state(fx.fd, fx.context).state, 0);
 }
 
+/* Changes of mappings wake the GPU in mode strict, for the description of buffers. */
+static bool binds_wake(void)
+{
+	return !strcmp(debugfs_text("mode"), "strict\n");
+}
+
 static void mapping_changed_during_sleep_is_seen(void)
 {
+	const bool wakes = binds_wake();
 	struct fixture fx = fx_open();
 	u32 other = need_bo(fx.fd, FX_DATA_BYTES);
 	u32 *cpu = need_cpu(fx.fd, other, FX_DATA_BYTES);
@@ -112,7 +121,7 @@ static void mapping_changed_during_sleep_is_seen(void)
 	need_gpu_asleep();
 	need_unmap(fx.fd, fx.vm, fx.data.va, FX_DATA_BYTES);
 	need_map(fx.fd, fx.vm, other, 0, fx.data.va, FX_DATA_BYTES, 0);
-	CHECK(power_is("suspended"));
+	CHECK(wakes || power_is("suspended"));
 	CHECK_EQUAL(fx_run(&fx, stream), 1);
 	CHECK_EQUAL(cpu[0], 5);
 	CHECK_EQUAL(fx.data.cpu[0], 0);
@@ -120,6 +129,7 @@ static void mapping_changed_during_sleep_is_seen(void)
 
 static void objects_may_be_destroyed_during_sleep(void)
 {
+	const bool wakes = binds_wake();
 	struct fixture fx = fx_open();
 
 	fx_check_works(&fx);
@@ -129,7 +139,7 @@ static void objects_may_be_destroyed_during_sleep(void)
 	CHECK_OK(gpu_vm_destroy(fx.fd, fx.vm));
 	fx_close(&fx);
 	need_nothing_left();
-	CHECK(power_is("suspended"));
+	CHECK(wakes || power_is("suspended"));
 }
 
 static void clock_continues_during_sleep(void)
