@@ -285,6 +285,7 @@ static void new_vms_have_no_descriptions(void)
 	unsigned int i;
 
 	bind_named(&fx, TAIL, "former", 0);
+	need_unmap(fx.fd, fx.vm, FX_FREE, PAGE);
 	fx_close(&fx);
 	for (i = 0; i < 8; i++) {
 		const char *line;
