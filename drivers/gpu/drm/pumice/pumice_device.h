@@ -234,7 +234,7 @@ struct pumice_gpu_trace {
 struct pumice_places {
 	/** @enabled: the mode is strict, as read last; set under @lock, while the GPU is awake */
 	bool enabled;
-	/** @missed: something was not described, since the GPU sleeps */
+	/** @missed: all must be described again: the GPU slept, or a reset cleared registers */
 	atomic_t missed;
 	/** @described: value of FIND_PLACE_DROPS since which all is described; under @lock */
 	u32 described;

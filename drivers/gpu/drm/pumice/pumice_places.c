@@ -36,7 +36,7 @@
 #define MAX_MAPPINGS	16384u
 
 /**
- * struct pumice_place - values of the PLACE registers that are 64 bits wide
+ * struct pumice_place - values of the PLACE registers for one operation
  */
 struct pumice_place {
 	/** @vm: address space, or NULL */
