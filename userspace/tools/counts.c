@@ -121,7 +121,7 @@ static struct counts *read_file(const char *path, char *error, size_t bytes)
 	return c;
 }
 
-/* Read rows by the library. Return: 0 or a negative errno. */
+/* Read rows of clients and levels by the library. Return: 0 or a negative errno. */
 static int read_rows(struct pumice_device *dev, struct counts *c)
 {
 	int err = 0;
@@ -138,8 +138,14 @@ static int read_rows(struct pumice_device *dev, struct counts *c)
 						 sizeof(c->level[0]));
 		c->levels += !err;
 	}
-	if (err == -ENOENT)
-		err = 0;
+	return err == -ENOENT ? 0 : err;
+}
+
+/* Read rows of buses; only a GPU in this process has them. Return: 0 or a negative errno. */
+static int read_buses(struct pumice_device *dev, struct counts *c)
+{
+	int err = 0;
+
 	while (!err && c->buses < COUNTS_CLIENTS) {
 		err = pumice_hierarchy_bus_get(dev, c->buses, &c->bus[c->buses], sizeof(c->bus[0]));
 		c->buses += !err;
@@ -155,7 +161,7 @@ struct counts *counts_read(struct pumice_device *dev, char *error, size_t bytes)
 	if (driver_path(dev, path))
 		return read_file(path, error, bytes);
 	c = calloc(1, sizeof(*c));
-	if (c && !read_rows(dev, c))
+	if (c && !read_rows(dev, c) && !read_buses(dev, c))
 		return c;
 	snprintf(error, bytes, "%s", c ? pumice_device_error(dev) : "out of memory");
 	free(c);
