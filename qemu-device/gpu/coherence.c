@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * Mode strict: coherence of caches and TLBs with memory. See coherence.h.
+ * Mode strict: coherence of caches and TLBs with memory, and bounds of buffers. See coherence.h.
  *
  * Source: the project's decision; Documentation/strict.rst, "Translations" and "Caches".
  */
 #include "coherence.h"
+
+#include <string.h>
 
 #include "gpu.h"
 #include "pumice_format_table.h"
@@ -45,12 +47,67 @@ static struct strict_finding finding_of(enum pumice_finding kind, const struct l
 	};
 }
 
+static enum pumice_wave_master waves_of(u32 master)
+{
+	return master == COHERENCE_CDM ? PUMICE_WAVE_MASTER_CDM :
+					 master_waves((enum gpu_master_number)master);
+}
+
+/*
+ * Return the data master for whose jobs only a unit makes a request that is not for a program, or
+ * COHERENCE_MASTERS: several, or none.
+ */
+static u32 master_of(const struct mmu_request *r)
+{
+	switch (r->unit) {
+	case PUMICE_UNIT_CDM:
+		return COHERENCE_CDM;
+	case PUMICE_UNIT_VDM:
+	case PUMICE_UNIT_MTE:
+	case PUMICE_UNIT_TE:
+		return GPU_VDM;
+	case PUMICE_UNIT_PDM:
+	case PUMICE_UNIT_IPF:
+	case PUMICE_UNIT_ISP:
+	case PUMICE_UNIT_TSP:
+	case PUMICE_UNIT_TAG:
+	case PUMICE_UNIT_PBE:
+		return GPU_PDM;
+	case PUMICE_UNIT_PB:
+		return r->access == PUMICE_ACCESS_WRITE ? GPU_VDM : GPU_PDM;
+	case PUMICE_UNIT_PDS:
+		return r->kind ? GPU_VDM : COHERENCE_MASTERS;	/* attributes, of vertices only */
+	case PUMICE_UNIT_PTLA:
+		return GPU_TDM;
+	case PUMICE_UNIT_RDM:
+		return GPU_RDM;
+	default:
+		return COHERENCE_MASTERS;
+	}
+}
+
+/* Return a finding of an access to a byte at va, by a request of its unit. */
+static struct strict_finding access_of(const struct pumice_gpu *gpu, enum pumice_finding kind,
+				       const struct mmu_request *r, u64 va)
+{
+	const struct lines_writer place = place_of(gpu, r->unit, r->usc, r->program);
+	struct strict_finding finding = finding_of(kind, &place, r->ctx, va);
+	const u32 master = place.code ? COHERENCE_MASTERS : master_of(r);
+
+	finding.access = (u8)r->access;
+	/* The job runs, so that these do not change. Of transfers the tag is 0. */
+	if (master != COHERENCE_MASTERS) {
+		finding.job.tag = gpu->started[master].tag;
+		finding.job.master = (u8)waves_of(master);
+	}
+	return finding;
+}
+
 /* Report an access to a byte at va, by a request of its unit. */
 static void report_access(struct pumice_gpu *gpu, enum pumice_finding kind,
 			  const struct mmu_request *r, enum pumice_access access, u64 va)
 {
-	const struct lines_writer place = place_of(gpu, r->unit, r->usc, r->program);
-	struct strict_finding finding = finding_of(kind, &place, r->ctx, va);
+	struct strict_finding finding = access_of(gpu, kind, r, va);
 
 	finding.access = (u8)access;
 	strict_report(&gpu->strict, &finding);
@@ -99,10 +156,8 @@ static u32 reader_of(const struct pumice_gpu *gpu, const struct mmu_request *r,
 	enum pumice_wave_master waves;
 	u32 n;
 
-	if (r->unit == PUMICE_UNIT_PTLA)
-		return GPU_TDM;
 	if (!place->code)
-		return GPU_PDM;
+		return master_of(r);
 	waves = usc_slot_master(gpu->usc[place->usc], place->slot);
 	for (n = 0; n < GPU_MASTERS; n++)
 		if (n != GPU_TDM && master_waves((enum gpu_master_number)n) == waves)
@@ -175,6 +230,27 @@ static void compare_cores(struct pumice_gpu *gpu, const struct mmu_request *r, u
 		report_access(gpu, PUMICE_FINDING_STALE_CORE, r, r->access, at);
 }
 
+/* ------------------------------------------------------------------- buffers */
+
+/*
+ * Report an access beyond the end of a buffer, in its last page: the MMU maps whole pages, so it
+ * reads or writes bytes that the buffer does not have, and no fault reports it.
+ */
+static void compare_ends(struct pumice_gpu *gpu, const struct mmu_request *r)
+{
+	struct places *places = &gpu->strict.places;
+	struct strict_finding finding;
+	struct places_end end;
+
+	if (!places_have_ends(places) ||
+	    !places_find_end(places, mmu_context_space(&gpu->mmu, r->ctx), r->addr, r->bytes, &end))
+		return;
+	finding = access_of(gpu, PUMICE_FINDING_PAST_END, r, r->addr);
+	finding.buffer.end = end.end;
+	memcpy(finding.buffer.label, end.label, sizeof(finding.buffer.label));
+	strict_report(&gpu->strict, &finding);
+}
+
 /* ------------------------------------------------------------------- lines */
 
 /* Report a load. That of an atomic operation, whose request is a write, is a read. */
@@ -201,6 +277,7 @@ void coherence_request(struct pumice_gpu *gpu, const struct mmu_request *r, u32 
 	/* Walks of the MMU are by bus address; their entries are compared by those of the TLBs. */
 	if (!lines || r->unit == PUMICE_UNIT_NONE)
 		return;
+	compare_ends(gpu, r);
 	compare_targets(gpu, r);
 	compare_cores(gpu, r, client);
 	if (r->access != PUMICE_ACCESS_WRITE) {
@@ -297,11 +374,9 @@ static bool others_run(const struct pumice_gpu *gpu, u32 number)
 void coherence_job_ends(struct pumice_gpu *gpu, u32 number)
 {
 	const struct coherence_job *job = &gpu->started[number];
-	enum pumice_wave_master waves = number == COHERENCE_CDM ? PUMICE_WAVE_MASTER_CDM :
-					master_waves(number);
 
 	targets_job_end(gpu->strict.targets, number);
-	lines_job_end(gpu->strict.lines, job->ctx, units[number], (u8)waves, job->tag,
+	lines_job_end(gpu->strict.lines, job->ctx, units[number], (u8)waves_of(number), job->tag,
 		      !others_run(gpu, number));
 }
 

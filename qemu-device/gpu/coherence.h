@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Mode strict: coherence of caches and TLBs with memory. Connects jobs, requests and operations of
- * the GPU to strict/lines.h and the MMU. In other modes the functions do nothing.
+ * the GPU to strict/lines.h and the MMU, and requests to the bounds of buffers, strict/places.h. In
+ * other modes the functions do nothing.
  */
 #ifndef PUMICE_GPU_COHERENCE_H
 #define PUMICE_GPU_COHERENCE_H

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * The zoo, errors of users of textures that other units store, also as the target of a job, in mode
- * strict without threads. As in zoo.c, the right user has no finding, and the first finding
- * of the wrong one has the right kind, image and job. Prints a line for each, in TAP.
+ * The zoo, errors of users of graphics, in mode strict without threads: of textures that other
+ * units store, also as the target of a job, and of buffers with too few bytes. As in zoo.c, the
+ * right user has no finding, and the first finding of the wrong one has the right kind, image or
+ * buffer, and job. Prints a line for each, in TAP.
  *
  * A frame covers its target, of several tiles, by one triangle. Each pixel has the texel that is
  * opposite to it.
@@ -22,6 +23,7 @@
 #define IMAGE_BYTES	(SIZE * SIZE * sizeof(uint32_t))
 #define COPIES		64u	/* of a job that copies an image again and again */
 #define PLACES		4u	/* at most */
+#define TEXTURE_SIZE	4u	/* of one in the buffer of vertices, texels */
 #define ROUNDS		4000u	/* of a program that reads a texture again and again */
 #define STATE_WORDS	(PUMICE_TEXTURE_WORDS + PUMICE_SAMPLER_WORDS)
 
@@ -160,18 +162,17 @@ static void read_target(struct fixture *f, bool error)
 
 #define SAMPLE	"sample.f32 sig0, r4, 2d, r2, sh0\nsig_wait r0[0], sig0\n"
 
-/* Assemble a program for one instance, in which r2 and r3 are the first texel of an image. */
-static void assemble_reader(struct fixture *f, const struct pumice_image *image, const char *lines)
+/* Assemble a program for one instance, in which r2 and r3 are the first texel of a texture. */
+static void assemble_sampler(struct fixture *f, const struct pumice_texture *texture,
+			     const char *lines)
 {
 	char text[FINDING_BYTES];
-	struct pumice_texture texture;
 	struct pumice_sampler sampler;
 	uint32_t state[STATE_WORDS] = { 0 }, n;
 	int used = snprintf(text, sizeof(text), ".group 1, 1, 1\n");
 
-	pumice_image_texture(image, &texture);
 	pumice_sampler_init(&sampler);
-	pumice_texture_pack(state, &texture);
+	pumice_texture_pack(state, texture);
 	pumice_sampler_pack(state + PUMICE_TEXTURE_WORDS, &sampler);
 	for (n = 0; n < STATE_WORDS; n++)
 		used += snprintf(text + used, sizeof(text) - (size_t)used, "mov sh%u, %#x\n", n,
@@ -179,6 +180,14 @@ static void assemble_reader(struct fixture *f, const struct pumice_image *image,
 	snprintf(text + used, sizeof(text) - (size_t)used,
 		 "mov r2, [one], 0\nmov r3, [one], 0\n%send\n", lines);
 	f->reader = assemble(f, "reader", text);
+}
+
+static void assemble_reader(struct fixture *f, const struct pumice_image *image, const char *lines)
+{
+	struct pumice_texture texture;
+
+	pumice_image_texture(image, &texture);
+	assemble_sampler(f, &texture, lines);
 }
 
 /* Submit the stream that reads. */
@@ -272,10 +281,59 @@ static void sample_again(struct fixture *f, bool error)
 	wait_reader(f);
 }
 
+/* ------------------------------------------------------------------- buffers */
+
+/* Create the buffer of vertices again, with fewer bytes than they have; its memory has a page. */
+static void shorten_buffer(struct fixture *f, uint32_t bytes)
+{
+	pumice_buffer_destroy(&f->buffer);
+	require(f, pumice_buffer_create(f->vm, bytes, &f->buffer), "buffer");
+	require(f, pumice_bo_set_label(f->buffer.bo, "vertices"), "label");
+	memcpy(f->buffer.cpu, vertices, sizeof(vertices));
+}
+
+/* The texture coordinates of the last vertex are after the end. */
+static void draw_short_vertices(struct fixture *f, bool error)
+{
+	shorten_buffer(f, sizeof(vertices) - (error ? 8 : 0));
+	draw_frame(f, f->other);
+}
+
+/* A program samples the last texel of a texture in the buffer. */
+static void sample_short_texture(struct fixture *f, bool error)
+{
+	struct pumice_texture texture;
+
+	shorten_buffer(f, TEXTURE_SIZE * TEXTURE_SIZE * sizeof(uint32_t) - (error ? 4 : 0));
+	pumice_image_texture(f->other, &texture);
+	texture.addr = f->buffer.va;
+	texture.layout = PUMICE_LAYOUT_LINEAR;
+	texture.width = TEXTURE_SIZE - 1;
+	texture.height = TEXTURE_SIZE - 1;
+	assemble_sampler(f, &texture, "mov r2, [one], 0.9\nmov r3, [one], 0.9\n" SAMPLE);
+	start_reader(f);
+	wait_reader(f);
+}
+
 /* ------------------------------------------------------------------- running */
 
 static const struct frame_error errors[] = {
 	{
+		.name = "vertices_after_the_end_of_their_buffer", .draw = draw_short_vertices,
+		.finding = "past-end",
+		.place = {
+			"\"unit\":\"pds\",\"access\":\"read\",",
+			"\"label\":\"vertices\",", "\"master\":\"vdm\",",
+		},
+	}, {
+		.name = "texel_after_the_end_of_its_buffer", .draw = sample_short_texture,
+		.finding = "past-end",
+		.place = {
+			"\"unit\":\"tag\",\"access\":\"read\",",
+			"\"label\":\"vertices\",", "\"master\":\"cdm\",",
+			"\"source\":\"reader:",
+		},
+	}, {
 		.name = "texture_read_of_a_texel_that_was_stored", .draw = sample_again,
 		.finding = "stale-core",
 		.place = {
@@ -328,12 +386,19 @@ static bool right_has_none(const void *error, char *finding)
 	return none;
 }
 
-/* Return whether the address of a finding is in the target, or of a texel in the other image. */
-static bool is_in_image(const struct fixture *f, const char *finding)
+/* Return the address of the buffer or image of a finding. */
+static uint64_t object_of(const struct fixture *f, const char *finding)
 {
-	const bool target = strstr(finding, "target-read");
-	const uint64_t first =
-		pumice_image_va(target ? pumice_canvas_image(f->canvas) : f->other);
+	if (strstr(finding, "past-end"))
+		return f->buffer.va;
+	return pumice_image_va(strstr(finding, "target-read") ? pumice_canvas_image(f->canvas) :
+								f->other);
+}
+
+/* Return whether the address of a finding is in its object. */
+static bool is_in_object(const struct fixture *f, const char *finding)
+{
+	const uint64_t first = object_of(f, finding);
 	const char *at = strstr(finding, "\"va\":\"");
 	const uint64_t va = at ? strtoull(at + strlen("\"va\":\""), NULL, 16) : 0;
 
@@ -351,7 +416,7 @@ static bool wrong_is_found(const void *error, char *finding)
 	e->draw(&f, true);
 	finding[0] = '\0';
 	ok = !pumice_finding_get(f.dev, 0, finding, FINDING_BYTES) &&
-	     strict_is(finding, e->finding) && is_in_image(&f, finding);
+	     strict_is(finding, e->finding) && is_in_object(&f, finding);
 	for (n = 0; n < PLACES && e->place[n]; n++)
 		ok = ok && strict_has(finding, e->place[n]);
 	tear_down(&f);

@@ -96,6 +96,13 @@ static void replace_buffer(struct fixture *f)
 #define LOAD32	"global_load32 sig3, r7, [one], sh0 + r1\nsig_wait r2[0], sig3\n"
 #define STORE32	"global_store32 sig3, [one], sh0 + r1, r9\nsig_wait r2[0], sig3\n"
 #define LOAD8	"global_load8.u32 sig3, r7, [one], sh0 + r1\nsig_wait r2[0], sig3\n"
+/* All lanes have the same offset. */
+#define COPY16	"mov sh8, 0\nadd.u32 sh0, sh0, r1[0]\ngroup_load_shared sig3, sh8, sh0, 4\n" \
+		"sig_wait r2[0], sig3\n"
+#define BURST16	"mov sh8, 0\nadd.u32 sh0, sh0, r1[0]\nshared_load sig3, sh8, sh0, 4\n" \
+		"sig_wait r2[0], sig3\n"
+#define DC32	"shr.u32 r3, r1, 2\ndc_window sh0, 64\nmov idx0, [one], r3\n" \
+		"mov r7, [one], dc[idx0 + 0]\n"
 #define ADD32	"global_atomic.u32 add, sig3, r7, [one], sh0 + r1, r9\nsig_wait r2[0], sig3\n"
 
 /* In a place %A is the address of the access, %E that of the buffer's end. */
@@ -165,6 +172,21 @@ static const struct host_error errors[] = {
 		.bytes = 12, .access = "shl.u32 r3, instance, 2\nmin.u32 r1, r1, r3\n" LOAD32,
 		.right = 8, .wrong = 12, .lanes = 8, .finding = "past-end",
 		.place = "\"va\":\"%A\",\"label\":\"victim\",\"end\":\"%E\",",
+	}, {
+		.name = "work_group_copy_across_the_end_of_a_buffer",
+		.bytes = 100, .access = COPY16, .right = 84, .wrong = 88, .lanes = 32,
+		.finding = "past-end",
+		.place = "\"access\":\"read\",\"va\":\"%A\",\"label\":\"victim\",\"end\":\"%E\"",
+	}, {
+		.name = "burst_to_shared_registers_across_the_end_of_a_buffer",
+		.bytes = 100, .access = BURST16, .right = 84, .wrong = 88,
+		.finding = "past-end",
+		.place = "\"access\":\"read\",\"va\":\"%A\",\"label\":\"victim\",\"end\":\"%E\"",
+	}, {
+		.name = "dynamic_constant_after_the_end_of_a_buffer",
+		.bytes = 100, .access = DC32, .right = 96, .wrong = 100,
+		.finding = "past-end",
+		.place = "\"access\":\"read\",\"va\":\"%A\",\"label\":\"victim\",\"end\":\"%E\"",
 	}, {
 		.name = "atomic_operation_after_the_end_of_a_buffer",
 		.bytes = 4, .access = ADD32, .right = 0, .wrong = 4,

@@ -579,6 +579,8 @@ void strict_describe(const struct strict_finding *f, char *text)
 		put_object(&t, f->kind, &f->object);
 	else if (f->code)
 		put_program(&t, f);
+	else if (f->job.tag)
+		put_job(&t, f->job.master, f->job.tag);
 	if (f->table.known)
 		put_table(&t, &f->table);
 	else if (f->target.known)

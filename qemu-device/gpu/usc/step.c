@@ -77,8 +77,6 @@ static const struct usc_insn *run(struct exec *x, const struct usc_insn *i)
 			usc_requests_end(x, &requests);
 		if (x->usc->watch && detailed)
 			usc_watch_memory(x, at, &requests, &watch);
-		if (detailed && x->usc->strict)
-			usc_past_end(x, at, &requests);
 		if (x->usc->watch) {
 			usc_watch_end(x, at, &watch);
 			usc_unset_end(x, at, &watch, &unset);

@@ -2,8 +2,8 @@
 /*
  * Execution of a wave an instruction at a time, and its observers: detailed counters (count.c),
  * requests to the memory hierarchy (request.c), races (watch.c), uninitialised registers
- * (unset.c), accesses beyond a buffer (past.c), stale entries of the TLB (stale.c), and data that
- * arrive late (late.c). Chosen once for a wave's turn: without any of them none of this runs.
+ * (unset.c), stale entries of the TLB (stale.c), and data that arrive late (late.c). Chosen once
+ * for a wave's turn: without any of them none of this runs.
  */
 #ifndef PUMICE_GPU_USC_STEP_H
 #define PUMICE_GPU_USC_STEP_H
@@ -46,9 +46,6 @@ struct usc_requests {
 /* Before an instruction runs, in detailed modes; and when it is complete. */
 void usc_requests_begin(const struct exec *x, const struct usc_insn *i, struct usc_requests *r);
 void usc_requests_end(const struct exec *x, const struct usc_requests *r);
-
-/* past.c: report accesses beyond the end of a buffer, in mode strict, when they are complete. */
-void usc_past_end(const struct exec *x, const struct usc_insn *i, const struct usc_requests *r);
 
 /*
  * stale.c: report uses of stale TLB entries, and announce accesses, in mode strict, before an
