@@ -25,16 +25,14 @@ struct dm_flush {
 
 /*
  * Execute a flush of a data master's stream, of a job in context ctx, after the work before it.
- * In fast mode: nothing. Without clean and invalidate it has waited, which is passed on, too.
- * Returns whether it was an operation, which takes as long as the caches have lines of the context:
- * then the caller ends its step, in which it may hold the device lock, so that the time of a step
- * is at most that of one operation.
+ * In fast mode an invalidation drops programs that were fetched. Without clean and invalidate it
+ * has waited, which is passed on, too. Returns whether it was an operation of a detailed mode, which
+ * takes as long as the caches have lines of the context: then the caller ends its step, in which it
+ * may hold the device lock, so that the time of a step is at most that of one operation.
  */
-static inline bool dm_flush(const struct mmu *mmu, enum pumice_unit master, unsigned int ctx,
+static inline bool dm_flush(struct mmu *mmu, enum pumice_unit master, unsigned int ctx,
 			    const struct dm_flush *flush)
 {
-	if (!mmu->cache_op)
-		return false;
 	mmu_cache_op(mmu, &(struct mmu_cache_op){
 		.kind = flush->invalidate ? MMU_CACHE_INVALIDATE :
 			flush->clean	  ? MMU_CACHE_CLEAN :
@@ -42,7 +40,7 @@ static inline bool dm_flush(const struct mmu *mmu, enum pumice_unit master, unsi
 		.scope = (enum pumice_mem_scope)flush->scope, .usc = MMU_ALL_USCS,
 		.master = master, .ctx = ctx, .first = 0, .last = UINT64_MAX,
 	});
-	return flush->clean || flush->invalidate;
+	return mmu->cache_op && (flush->clean || flush->invalidate);
 }
 
 /*
@@ -50,7 +48,7 @@ static inline bool dm_flush(const struct mmu *mmu, enum pumice_unit master, unsi
  * written to the SLC, and lines of the cores, which may have former data, are dropped. As
  * dm_flush().
  */
-static inline bool dm_fence(const struct mmu *mmu, enum pumice_unit master, unsigned int ctx)
+static inline bool dm_fence(struct mmu *mmu, enum pumice_unit master, unsigned int ctx)
 {
 	return dm_flush(mmu, master, ctx,
 			&(struct dm_flush){ .clean = true, .invalidate = true,
@@ -58,7 +56,7 @@ static inline bool dm_fence(const struct mmu *mmu, enum pumice_unit master, unsi
 }
 
 /* The same for the CPU, which observes a word that a command writes afterwards. */
-static inline bool dm_publish(const struct mmu *mmu, enum pumice_unit master, unsigned int ctx)
+static inline bool dm_publish(struct mmu *mmu, enum pumice_unit master, unsigned int ctx)
 {
 	return dm_flush(mmu, master, ctx,
 			&(struct dm_flush){ .clean = true, .scope = PUMICE_MEM_SCOPE_SYSTEM });

@@ -841,8 +841,19 @@ void mmu_set_walked(struct mmu *mmu, void (*walked)(void *opaque, const struct m
 	mmu->walked_opaque = opaque;
 }
 
+void mmu_drop_code(struct mmu *mmu, unsigned int ctx)
+{
+	unsigned int n;
+
+	if (ctx < PUMICE_MMU_CONTEXTS)
+		atomic_fetch_add_explicit(&mmu->code[ctx], 1, memory_order_release);
+	for (n = 0; ctx == MMU_ALL_CONTEXTS && n < PUMICE_MMU_CONTEXTS; n++)
+		atomic_fetch_add_explicit(&mmu->code[n], 1, memory_order_release);
+}
+
 void mmu_job_begins(struct mmu *mmu, unsigned int ctx)
 {
+	mmu_drop_code(mmu, ctx);
 	if (!mmu->stale)
 		return;
 	atomic_fetch_add_explicit(&mmu->jobs[ctx], 1, memory_order_relaxed);

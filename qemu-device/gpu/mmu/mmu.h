@@ -265,6 +265,11 @@ struct mmu {
 	 */
 	u8 apart_before[HOST_LINE];
 	_Atomic u64 misses, faults, invalidations;
+	/*
+	 * Of each context: times that code fetched before may differ from memory, which is at the
+	 * start of a job and after an invalidation of caches. mmu_code_count().
+	 */
+	_Atomic u64 code[PUMICE_MMU_CONTEXTS];
 	u8 apart_after[HOST_LINE];
 };
 
@@ -462,9 +467,9 @@ void mmu_set_walked(struct mmu *mmu, void (*walked)(void *opaque, const struct m
 bool mmu_path_exists(const struct mmu *mmu, const struct mmu_path *path);
 
 /*
- * A job of a context begins: entries of TLBs are compared with the tables when they are used next.
- * A change of tables while a job uses them is an error of its user, which the invalidation makes
- * visible.
+ * A job of a context begins: its programs are fetched again, and in mode strict entries of TLBs are
+ * compared with the tables when they are used next. A change of tables while a job uses them is an
+ * error of its user, which the invalidation makes visible.
  */
 void mmu_job_begins(struct mmu *mmu, unsigned int ctx);
 
@@ -478,9 +483,30 @@ bool mmu_uses_stale(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx
 /* Return whether caches of the GPU keep nothing of the page of an address. */
 bool mmu_is_coherent(const struct mmu *mmu, const struct mmu_tlb *tlb, unsigned int ctx, u64 va);
 
-/* Pass an operation on caches to the memory hierarchy, in detailed modes. */
-static inline void mmu_cache_op(const struct mmu *mmu, const struct mmu_cache_op *op)
+/* Return the generation of translations of a context, which each invalidation increases. */
+static inline u64 mmu_generation(const struct mmu *mmu, unsigned int ctx)
 {
+	return atomic_load_explicit(&mmu->gen[ctx], memory_order_acquire);
+}
+
+/*
+ * Return a count of a context that changes when programs must be fetched again, which mode fast
+ * may keep otherwise: code is cached as the data of other clients (hw/clients.xml), and so remains
+ * what it was until a job begins, or an operation drops lines. Any thread.
+ */
+static inline u64 mmu_code_count(const struct mmu *mmu, unsigned int ctx)
+{
+	return atomic_load_explicit(&mmu->code[ctx], memory_order_acquire);
+}
+
+/* Change that count; ctx may be MMU_ALL_CONTEXTS or MMU_TABLES. */
+void mmu_drop_code(struct mmu *mmu, unsigned int ctx);
+
+/* Execute an operation on caches. In detailed modes it is passed to the memory hierarchy. */
+static inline void mmu_cache_op(struct mmu *mmu, const struct mmu_cache_op *op)
+{
+	if (op->kind == MMU_CACHE_INVALIDATE || op->kind == MMU_CACHE_DROP)
+		mmu_drop_code(mmu, op->ctx);
 	if (mmu->cache_op)
 		mmu->cache_op(mmu->cache_op_opaque, op);
 }

@@ -96,7 +96,7 @@ static bool includes_tables(const struct slc_op *op)
 	       op->scope == PUMICE_MEM_SCOPE_SYSTEM;
 }
 
-void reg_slc_perform(const struct pumice_gpu *gpu, u32 value)
+void reg_slc_perform(struct pumice_gpu *gpu, u32 value)
 {
 	const struct slc_op op = op_of(value);
 

@@ -184,7 +184,7 @@ REG_WRITE(reg_slc_end_write);
 REG_WRITE(reg_slc_op);
 REG_READ(reg_slc_count);
 /* Perform an operation that reg_slc_op() has accepted; without the device lock. */
-void reg_slc_perform(const struct pumice_gpu *gpu, u32 value);
+void reg_slc_perform(struct pumice_gpu *gpu, u32 value);
 
 /* perf.c */
 REG_READ(reg_perf_ctrl);

@@ -7,6 +7,9 @@
  * (program.h). Idle programs are kept until room is needed, then evicted least recently used
  * first.
  *
+ * A launch or a draw of a program that was fetched before, in the same job, finds it by its source
+ * instead, and does not fetch it: struct usc_source. Sources are forgotten by replacement only.
+ *
  * Each data master has a share of the memory, which its programs in use and its loads cannot
  * exceed. A master runs one job at a time, so a job that fills the share delays only itself.
  * The stage identifies the master, and no program belongs to two stages. The vertex programs of the
@@ -32,6 +35,7 @@
 
 #define USC_CACHE_BUCKETS 1024u
 #define SWEEP_BYTES (1u << 20)	/* freed per call, or one program */
+#define USC_CACHE_SOURCES 1024u
 
 static const u64 share_bytes[USC_SHARES] = {
 	[USC_SHARE_CDM] = USC_CACHE_CDM_BYTES,
@@ -39,6 +43,12 @@ static const u64 share_bytes[USC_SHARES] = {
 	[USC_SHARE_PDM] = USC_CACHE_PDM_BYTES,
 	[USC_SHARE_DEFERRED] = USC_CACHE_DEFERRED_BYTES,
 	[USC_SHARE_RDM] = USC_CACHE_RDM_BYTES,
+};
+
+/* The program of a source; serial 0: none. */
+struct known_source {
+	struct usc_source source;
+	u64 hash, serial;	/* of the program */
 };
 
 struct usc_program_cache {
@@ -58,6 +68,8 @@ struct usc_program_cache {
 	u64 ended[USC_SHARES];	/* total programs that became idle */
 	u32 waiting;		/* loads that wait for memory */
 	u64 decoded;	/* total programs */
+	u64 serial;	/* of the last program */
+	struct known_source source[USC_CACHE_SOURCES];
 };
 
 struct usc_program_cache *usc_program_cache_create(void)
@@ -154,6 +166,15 @@ static void idle_remove_locked(struct usc_program_cache *cache, struct usc_progr
 	cache->idle_bytes -= p->bytes;
 }
 
+/* Take a reference. */
+static void take_locked(struct usc_program_cache *cache, struct usc_program *p)
+{
+	if (p->refs++ == 0) {
+		idle_remove_locked(cache, p);
+		*live_of(cache, p->limits.stage) += p->bytes;
+	}
+}
+
 /* Return the first program from p that may match, with a reference. */
 static struct usc_program *candidate_locked(struct usc_program_cache *cache, struct usc_program *p,
 					    u64 hash, u32 insns,
@@ -161,10 +182,8 @@ static struct usc_program *candidate_locked(struct usc_program_cache *cache, str
 {
 	while (p && (p->hash != hash || p->insns != insns || !fits_limits(p, limits)))
 		p = p->next;
-	if (p && p->refs++ == 0) {
-		idle_remove_locked(cache, p);
-		*live_of(cache, p->limits.stage) += p->bytes;
-	}
+	if (p)
+		take_locked(cache, p);
 	return p;
 }
 
@@ -412,6 +431,7 @@ struct usc_program *usc_cache_insert(struct usc_program_cache *cache, struct usc
 		struct usc_program **bucket = bucket_of(cache, made->hash);
 
 		made->refs = 1;
+		made->serial = ++cache->serial;
 		made->next = *bucket;
 		made->link = bucket;
 		if (made->next)
@@ -423,4 +443,49 @@ struct usc_program *usc_cache_insert(struct usc_program_cache *cache, struct usc
 		usc_program_free(made);
 	usc_cache_release(cache, stage, reserved - kept);
 	return p ? p : made;
+}
+
+static struct known_source *source_slot(struct usc_program_cache *cache,
+				      const struct usc_source *source)
+{
+	u64 hash = (source->addr ^ (u64)source->ctx << 40 ^ (u64)source->insns << 46) *
+		   0x9e3779b97f4a7c15ull;
+
+	hash += source->limits.stage;
+	return &cache->source[(hash ^ hash >> 32) % USC_CACHE_SOURCES];
+}
+
+_Static_assert(sizeof(struct usc_program_limits) == 9 * sizeof(u32), "no padding");
+
+static bool same_source(const struct usc_source *a, const struct usc_source *b)
+{
+	return a->addr == b->addr && a->gen == b->gen && a->code == b->code && a->ctx == b->ctx &&
+	       a->insns == b->insns && !memcmp(&a->limits, &b->limits, sizeof(a->limits));
+}
+
+struct usc_program *usc_cache_recall(struct usc_program_cache *cache,
+				     const struct usc_source *source)
+{
+	const struct known_source *known = source_slot(cache, source);
+	struct usc_program *p = NULL;
+
+	pthread_mutex_lock(&cache->lock);
+	if (known->serial && same_source(&known->source, source))
+		p = *bucket_of(cache, known->hash);
+	while (p && p->serial != known->serial)
+		p = p->next;
+	if (p)
+		take_locked(cache, p);
+	pthread_mutex_unlock(&cache->lock);
+	return p;
+}
+
+void usc_cache_note(struct usc_program_cache *cache, const struct usc_source *source,
+		    const struct usc_program *program)
+{
+	pthread_mutex_lock(&cache->lock);
+	*source_slot(cache, source) = (struct known_source){
+		.source = *source, .hash = program->hash, .serial = program->serial,
+	};
+	pthread_mutex_unlock(&cache->lock);
 }

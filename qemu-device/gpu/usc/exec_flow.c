@@ -142,8 +142,8 @@ static bool fence(struct exec *x, const struct usc_insn *i)
 #define CACHE_OP_COST	(1u << 16)
 
 /*
- * Pass an operation of the wave to the memory hierarchy, in detailed modes. It may take as long as
- * all lines of the caches, so the step ends after one. A fence within a core is an access only.
+ * Execute an operation of the wave on caches. In detailed modes it may take as long as all lines of
+ * the caches, so the step ends after one. A fence within a core is an access only.
  */
 static void cache_op(struct exec *x, const struct usc_insn *i, enum mmu_cache_kind kind,
 		     u64 first, u64 last)
@@ -156,12 +156,12 @@ static void cache_op(struct exec *x, const struct usc_insn *i, enum mmu_cache_ki
 	};
 	const enum pumice_mem_scope scope = scopes[i->func];
 
-	if (!x->usc->config.mmu->cache_op)
-		return;
 	mmu_cache_op(x->usc->config.mmu, &(struct mmu_cache_op){
 		.kind = kind, .scope = scope, .usc = x->usc->config.number,
 		.ctx = x->ctx, .first = first, .last = last,
 	});
+	if (!x->usc->config.mmu->cache_op)
+		return;
 	if (kind == MMU_CACHE_FENCE && scope != PUMICE_MEM_SCOPE_GPU &&
 	    scope != PUMICE_MEM_SCOPE_SYSTEM) {
 		exec_check_stop(x);

@@ -8,6 +8,9 @@
  * this number of instructions; unused memory is returned afterwards. So loads are charged,
  * too, and a program in use can be loaded again even if it occupies all memory.
  *
+ * In mode fast a program that was loaded from the same source before is not fetched at all, until
+ * the code may have changed (struct usc_source). In detailed modes each fetch is a request.
+ *
  * A waiting load has no memory: one without room for the second part drops its copy, and then
  * needs room for both at once.
  *
@@ -19,6 +22,7 @@
 #include "program.h"
 
 struct usc_load {
+	struct usc_source source;
 	u64 reserved;		/* bytes, 0: none yet */
 	bool whole;		/* for the program, too */
 	u32 stage;
@@ -222,6 +226,28 @@ static enum usc_load_result piece(struct usc_program_cache *cache, struct usc_lo
 	return USC_LOAD_DONE;
 }
 
+/* Return the source of a program as it is now: before its words are fetched. */
+static struct usc_source source_of(const struct place *at, const struct usc_program_limits *limits)
+{
+	return (struct usc_source){
+		.addr = at->addr, .ctx = at->ctx, .insns = at->insns, .limits = *limits,
+		.gen = mmu_generation(at->mmu, at->ctx), .code = mmu_code_count(at->mmu, at->ctx),
+	};
+}
+
+static struct usc_load *begin(const struct usc_program_cache *cache, const struct usc_source *source)
+{
+	const u32 key[] = { source->insns, source->limits.stage };
+	struct usc_load *load = calloc(1, sizeof(*load));
+
+	if (!load)
+		return NULL;
+	load->source = *source;
+	load->stage = source->limits.stage;
+	load->seed = hash_words(usc_cache_seed(cache), key, 2);
+	return load;
+}
+
 enum usc_load_result usc_program_load(struct usc_program_cache *cache, struct mmu *mmu,
 				      struct mmu_tlb *tlb, unsigned int ctx, u64 addr, u32 insns,
 				      const struct usc_program_limits *limits,
@@ -230,23 +256,27 @@ enum usc_load_result usc_program_load(struct usc_program_cache *cache, struct mm
 {
 	const struct place at = { .mmu = mmu, .tlb = tlb, .ctx = ctx, .addr = addr,
 				  .insns = insns };
+	const bool fast = !mmu_is_detailed(mmu);
 	enum usc_load_result result;
 
 	*fault = (struct gpu_fault){ .unit = PUMICE_UNIT_USC_CODE, .access = PUMICE_ACCESS_EXEC,
 				     .ctx = (u8)ctx, .addr = addr };
 	if (addr % (PUMICE_USC_WORDS * sizeof(u32)) || insns == 0 || insns > PUMICE_USC_MAX_INSNS)
 		return refuse(fault, PUMICE_FAULT_USC_PROGRAM);
-	usc_cache_sweep(cache);
 	if (!*load) {
-		const u32 key[] = { insns, limits->stage };
+		const struct usc_source source = source_of(&at, limits);
 
-		*load = calloc(1, sizeof(**load));
+		*program = fast ? usc_cache_recall(cache, &source) : NULL;
+		if (*program)
+			return USC_LOAD_DONE;
+		*load = begin(cache, &source);
 		if (!*load)
 			return refuse(fault, PUMICE_FAULT_USC_MEMORY);
-		(*load)->stage = limits->stage;
-		(*load)->seed = hash_words(usc_cache_seed(cache), key, 2);
 	}
+	usc_cache_sweep(cache);
 	result = piece(cache, *load, &at, limits, program, fault);
+	if (result == USC_LOAD_DONE && fast)
+		usc_cache_note(cache, &(*load)->source, *program);
 	if (result == USC_LOAD_DONE || result == USC_LOAD_FAULT) {
 		usc_load_drop(cache, *load);
 		*load = NULL;

@@ -202,6 +202,7 @@ struct usc_program {
 
 	/* Cache state, under its lock. */
 	u32 refs;
+	u64 serial;		/* of those in the cache, each another one */
 	u64 bytes;		/* host memory */
 	struct usc_program *next, **link;	/* in its bucket */
 	struct usc_program *older, *newer;	/* in the list of idle programs */
@@ -289,6 +290,27 @@ static inline enum usc_share usc_cache_share(u32 stage)
 	}
 	return USC_SHARE_PDM;
 }
+
+/*
+ * Where and when a program was fetched, and for which limits: the counts of the MMU before that.
+ * Until they change the same fetch has the same words.
+ */
+struct usc_source {
+	u64 addr;		/* GPU virtual address, in ctx */
+	u64 gen, code;		/* of ctx: of translations, and mmu_code_count() */
+	u32 ctx, insns;
+	struct usc_program_limits limits;
+};
+
+/*
+ * Find the program that was fetched there, and take a reference; NULL when it is not known, or no
+ * longer in the cache.
+ */
+struct usc_program *usc_cache_recall(struct usc_program_cache *cache,
+				     const struct usc_source *source);
+/* Note the program of a source; the caller has a reference. */
+void usc_cache_note(struct usc_program_cache *cache, const struct usc_source *source,
+		    const struct usc_program *program);
 
 /* Find a program and take a reference; NULL when there is none. */
 struct usc_program *usc_cache_find(struct usc_program_cache *cache, u64 hash, const u32 *words,

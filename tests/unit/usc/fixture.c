@@ -135,6 +135,7 @@ struct usc_program *fx_program(struct fixture *fx, const u32 *code, u32 insns,
 			       const struct usc_program_limits *limits)
 {
 	memcpy(fx->code, code, (size_t)insns * PUMICE_USC_WORDS * sizeof(u32));
+	mmu_drop_code(&fx->mmu, FX_CTX);
 	return usc_program_get(fx->cache, &fx->mmu, &fx->tlb, FX_CTX, FX_CODE, insns, limits,
 			       &fx->fault);
 }

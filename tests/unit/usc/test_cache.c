@@ -218,13 +218,15 @@ static void usc_cached_program_is_refused_without_its_last_register(void **state
 	}
 }
 
-/* A piece of a load of FX_CODE, for a stage. */
+/* A piece of a load of FX_CODE, for a stage; the code may be another one than in former loads. */
 static enum usc_load_result load_for(struct fixture *fx, u32 stage, u32 insns,
 				     struct usc_load **state, struct usc_program **program)
 {
 	struct usc_program_limits made = limits;
 
 	made.stage = stage;
+	if (!*state)
+		mmu_drop_code(&fx->mmu, FX_CTX);
 	return usc_program_load(fx->cache, &fx->mmu, &fx->tlb, FX_CTX, FX_CODE, insns, &made,
 				state, program, &fx->fault);
 }
