@@ -1,52 +1,78 @@
 // SPDX-License-Identifier: MIT
-/* The bound ranges of an address space: a sorted array, split and merged by operations. */
+/* The bound ranges of an address space: a tree, split and merged by operations. */
 #include "bound.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
 
+/* Return the range of a member of the tree, or NULL. */
+static struct bound_range *of(struct range *at)
+{
+	return (struct bound_range *)at;
+}
+
+struct bound_range *bound_first(struct bound *bound)
+{
+	return of(ranges_first(&bound->ranges));
+}
+
+struct bound_range *bound_next(struct bound_range *range)
+{
+	return of(ranges_next(&range->at));
+}
+
+/* Count a range of a bo, or one fewer. */
+static void count_bo(const struct bound_range *range, bool more)
+{
+	struct pumice_bo *bo = (struct pumice_bo *)range->bo;
+
+	if (bo && more)
+		atomic_fetch_add(&bo->bound, 1);
+	else if (bo)
+		atomic_fetch_sub(&bo->bound, 1);
+}
+
+static void add(struct bound *bound, const struct bound_range *values)
+{
+	struct bound_range *range = malloc(sizeof(*range));
+
+	if (!range) {
+		bound->incomplete = true;
+		return;
+	}
+	*range = *values;
+	ranges_add(&bound->ranges, &range->at);
+	count_bo(range, true);
+	bound->count++;
+}
+
+static void remove_range(struct bound *bound, struct bound_range *range)
+{
+	ranges_remove(&bound->ranges, &range->at);
+	count_bo(range, false);
+	free(range);
+	bound->count--;
+}
+
 void bound_fini(struct bound *bound)
 {
-	free(bound->range);
+	struct bound_range *range;
+
+	while ((range = bound_first(bound)))
+		remove_range(bound, range);
 	*bound = (struct bound){ 0 };
-}
-
-/* Make room for one more range at @at. */
-static bool open_gap(struct bound *bound, u32 at)
-{
-	if (bound->count == bound->room) {
-		const u32 room = bound->room ? bound->room * 2 : 16;
-		struct bound_range *range = realloc(bound->range, room * sizeof(*range));
-
-		if (!range) {
-			bound->incomplete = true;
-			return false;
-		}
-		bound->range = range;
-		bound->room = room;
-	}
-	memmove(&bound->range[at + 1], &bound->range[at],
-		(bound->count - at) * sizeof(*bound->range));
-	bound->count++;
-	return true;
-}
-
-static void remove_range(struct bound *bound, u32 at)
-{
-	bound->count--;
-	memmove(&bound->range[at], &bound->range[at + 1],
-		(bound->count - at) * sizeof(*bound->range));
 }
 
 void bound_used(const struct bound_range *range, u64 *start, u64 *end)
 {
 	const struct pumice_bo *bo = range->bo;
 
-	*start = range->va;
-	*end = range->va + range->size;
-	if (bo && !range->bo_offset && range->size == bo->size && bo->extent_bytes) {
+	*start = range->at.va;
+	*end = range_end(&range->at);
+	if (bo && !range->bo_offset && range->at.size == bo->size && bo->extent_bytes) {
 		*start += bo->extent_offset;
 		*end = *start + bo->extent_bytes;
 	}
@@ -63,13 +89,13 @@ static void note_former(struct bound *bound, const struct bound_range *range, u6
 	struct bound_former *former = &bound->former[bound->next_former % BOUND_FORMER];
 	struct bound_range part = *range;
 	struct pumice_bo *bo = (struct pumice_bo *)range->bo;
-	u64 last = range->va + range->size;
+	u64 last = range_end(&range->at);
 
 	if (!bo)
 		return;
 	bound->next_former++;
-	part.va = start > range->va ? start : range->va;
-	part.size = (end < last ? end : last) - part.va;
+	part.at.va = start > range->at.va ? start : range->at.va;
+	part.at.size = (end < last ? end : last) - part.at.va;
 	bound_used(&part, &former->va, &last);
 	former->size = last - former->va;
 	former->internal = bo->internal;
@@ -110,72 +136,65 @@ const struct bound_former *bound_find_former(const struct bound *bound, u64 va)
 /* Remove the first bytes of a range. */
 static void trim_front(struct bound_range *r, u64 bytes)
 {
-	r->va += bytes;
+	r->at.va += bytes;
 	r->bo_offset += bytes;
-	r->size -= bytes;
+	r->at.size -= bytes;
 }
 
-/* Remove everything bound from @start to @end. Return: the index for a range there. */
-static u32 cut(struct bound *bound, u64 start, u64 end)
+/* Remove the bytes from @start to @end of a range, which has some of them. */
+static void cut_range(struct bound *bound, struct bound_range *r, u64 start, u64 end)
 {
-	u32 i = 0;
+	const bool more = range_end(&r->at) > end;
+	struct bound_range rest = *r;
 
-	while (i < bound->count && bound->range[i].va < end) {
-		struct bound_range *r = &bound->range[i];
-		const u64 last = r->va + r->size;
-
-		if (last <= start) {
-			i++;
-			continue;
-		}
-		note_former(bound, r, start, end);
-		if (r->va < start && last > end) {
-			if (!open_gap(bound, i + 1))
-				return i + 1;
-			r = &bound->range[i];
-			r[1] = r[0];
-			trim_front(&r[1], end - r->va);
-			r->size = start - r->va;
-			return i + 1;
-		} else if (r->va < start) {
-			r->size = start - r->va;
-			i++;
-		} else if (last > end) {
-			trim_front(r, end - r->va);
-			return i;
-		} else {
-			remove_range(bound, i);
-		}
+	note_former(bound, r, start, end);
+	if (r->at.va >= start && more) {
+		trim_front(r, end - r->at.va);
+	} else if (r->at.va >= start) {
+		remove_range(bound, r);
+	} else {
+		r->at.size = start - r->at.va;
+		if (!more)
+			return;
+		trim_front(&rest, end - rest.at.va);
+		add(bound, &rest);
 	}
-	return i;
+}
+
+/* Remove everything bound from @start to @end. */
+static void cut(struct bound *bound, u64 start, u64 end)
+{
+	struct range *at = ranges_find(&bound->ranges, start), *next;
+
+	for (; at && at->va < end; at = next) {
+		next = ranges_next(at);
+		cut_range(bound, of(at), start, end);
+	}
 }
 
 void bound_change(struct bound *bound, const struct pumice_bind *op)
 {
 	const u64 end = op->flags & PUMICE_BIND_UNMAP_ALL ? UINT64_MAX : op->va + op->size;
-	const u32 at = cut(bound, op->va, end);
 
+	cut(bound, op->va, end);
 	if (!(op->bo || op->flags & PUMICE_BIND_NULL))
 		return;
 	drop_former(bound, op->va, end);
-	if (!open_gap(bound, at))
-		return;
-	bound->range[at] = (struct bound_range){
-		.va = op->va, .size = op->size, .bo = op->bo, .bo_offset = op->bo_offset,
-		.flags = op->flags,
-	};
+	add(bound, &(struct bound_range){
+		.at = { .va = op->va, .size = op->size }, .bo = op->bo,
+		.bo_offset = op->bo_offset, .flags = op->flags,
+	});
 }
 
 void bound_forget(struct bound *bound, const struct pumice_bo *bo)
 {
-	u32 i = 0;
+	struct bound_range *r, *next;
 
-	while (i < bound->count) {
-		if (bound->range[i].bo != bo) {
-			i++;
+	for (r = atomic_load(&bo->bound) ? bound_first(bound) : NULL; r; r = next) {
+		next = bound_next(r);
+		if (r->bo != bo)
 			continue;
-		}
-		note_former(bound, &bound->range[i], 0, UINT64_MAX);
-		remove_range(bound, i);
+		note_former(bound, r, 0, UINT64_MAX);
+		remove_range(bound, r);
 	}
 }

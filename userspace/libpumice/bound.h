@@ -12,12 +12,13 @@
 
 #include "pumice/pumice.h"
 #include "pumice_types.h"
+#include "ranges.h"
 
 #define BOUND_FORMER	16u	/* ranges remembered after they were unbound */
 
 /* A range and the memory bound there. */
 struct bound_range {
-	u64 va, size;
+	struct range at;	/* the first member */
 	const struct pumice_bo *bo;	/* NULL with PUMICE_BIND_NULL */
 	u64 bo_offset;
 	u32 flags;
@@ -30,12 +31,12 @@ struct bound_former {
 	bool internal;	/* the buffer was the library's */
 };
 
-/* Sorted by address, not overlapping. Not locked. */
+/* Not locked. */
 struct bound {
-	struct bound_range *range;
+	struct ranges ranges;
 	struct bound_former former[BOUND_FORMER];	/* where nothing was bound since */
 	u32 next_former;
-	u32 count, room;
+	u32 count;
 	bool incomplete;	/* out of memory: a capture would be incomplete */
 };
 
@@ -44,6 +45,9 @@ void bound_fini(struct bound *bound);
 void bound_change(struct bound *bound, const struct pumice_bind *op);
 /* Remove the ranges of a bo that is being destroyed. */
 void bound_forget(struct bound *bound, const struct pumice_bo *bo);
+/* Get the first range, and the one after a range; or NULL. */
+struct bound_range *bound_first(struct bound *bound);
+struct bound_range *bound_next(struct bound_range *range);
 /* Get the used part of a range: the extent of a bo that is bound whole, else the range. */
 void bound_used(const struct bound_range *range, u64 *start, u64 *end);
 /* Get the distance of an address from start to end: 0 in it, 1 at its end. */

@@ -61,12 +61,22 @@ static int put(struct sink *sink, const void *data, size_t bytes)
 	return fwrite(data, 1, bytes, sink->file) == bytes ? 0 : write_error();
 }
 
-/* Find the next range to be written, from index i on; bound->count if there is none. */
-static u32 next_range(const struct bound *bound, u32 i)
+/* Return the next range to be written, from a range on; NULL if there is none. */
+static struct bound_range *written_from(struct bound_range *r)
 {
-	while (i < bound->count && bound->range[i].bo && bound->range[i].bo->scratch)
-		i++;
-	return i;
+	while (r && r->bo && r->bo->scratch)
+		r = bound_next(r);
+	return r;
+}
+
+static struct bound_range *first_written(struct bound *bound)
+{
+	return written_from(bound_first(bound));
+}
+
+static struct bound_range *next_written(struct bound_range *r)
+{
+	return written_from(bound_next(r));
 }
 
 /* Get the data bytes of a range in a file: 0 for a range without memory. */
@@ -75,34 +85,32 @@ static u64 data_bytes(u64 bytes, u32 flags)
 	return flags & PUMICE_BIND_NULL ? 0 : bytes;
 }
 
-static int put_ranges(struct sink *sink, const struct bound *bound)
+static int put_ranges(struct sink *sink, struct bound *bound)
 {
+	struct bound_range *r;
 	int err = 0;
-	u32 i;
 
-	for (i = next_range(bound, 0); i < bound->count && !err; i = next_range(bound, i + 1)) {
-		const struct bound_range *r = &bound->range[i];
+	for (r = first_written(bound); r && !err; r = next_written(r)) {
 		u32 words[PUMICE_CAPTURE_FILE_RANGE_WORDS];
 
 		pumice_capture_file_range_pack(words, &(struct pumice_capture_file_range){
-			.va = r->va, .bytes = r->size, .flags = r->flags });
+			.va = r->at.va, .bytes = r->at.size, .flags = r->flags });
 		err = put(sink, words, sizeof(words));
 	}
-	for (i = next_range(bound, 0); i < bound->count && !err; i = next_range(bound, i + 1)) {
-		const struct bound_range *r = &bound->range[i];
+	for (r = first_written(bound); r && !err; r = next_written(r)) {
 		void *cpu;
 
-		if (!data_bytes(r->size, r->flags))
+		if (!data_bytes(r->at.size, r->flags))
 			continue;
 		err = pumice_bo_map((struct pumice_bo *)r->bo, &cpu);
 		if (!err)
-			err = put(sink, (const u8 *)cpu + r->bo_offset, r->size);
+			err = put(sink, (const u8 *)cpu + r->bo_offset, r->at.size);
 	}
 	return err;
 }
 
 static void pack_header(u32 *words, const struct pumice_capture_frame *frame,
-			const struct bound *bound, u32 crc)
+			struct bound *bound, u32 crc)
 {
 	struct pumice_capture_file h = {
 		.crc32 = crc,
@@ -112,11 +120,10 @@ static void pack_header(u32 *words, const struct pumice_capture_frame *frame,
 		.tile_size = frame->tile_size, .pages = frame->pages,
 		.spill_outputs = frame->spill_outputs, .target_count = frame->target_count,
 	};
-	u32 i;
+	struct bound_range *r;
 
-	for (i = next_range(bound, 0); i < bound->count; i = next_range(bound, i + 1)) {
-		h.file_bytes += RANGE_BYTES +
-				data_bytes(bound->range[i].size, bound->range[i].flags);
+	for (r = first_written(bound); r; r = next_written(r)) {
+		h.file_bytes += RANGE_BYTES + data_bytes(r->at.size, r->flags);
 		h.ranges++;
 	}
 	memcpy(h.targets, frame->targets, sizeof(h.targets));
@@ -125,7 +132,7 @@ static void pack_header(u32 *words, const struct pumice_capture_frame *frame,
 
 /* The header is written last: until then the file is not valid. */
 static int write_file(FILE *file, const struct pumice_capture_frame *frame,
-		      const struct bound *bound)
+		      struct bound *bound)
 {
 	struct sink sink = { .file = file };
 	u32 words[PUMICE_CAPTURE_FILE_WORDS] = { 0 };

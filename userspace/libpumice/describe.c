@@ -89,13 +89,13 @@ static u64 near_limit(const struct pumice_bo *bo, u32 unit)
 }
 
 /* Find the buffer nearest to an address that a unit accessed. */
-static bool find_near(const struct pumice_vm *vm, u64 va, u32 unit, struct near *best)
+static bool find_near(struct pumice_vm *vm, u64 va, u32 unit, struct near *best)
 {
-	u32 i;
+	struct bound_range *r;
 
 	best->range = NULL;
-	for (i = 0; i < vm->bound.count; i++) {
-		struct near n = near_range(&vm->bound.range[i], va);
+	for (r = bound_first(&vm->bound); r; r = bound_next(r)) {
+		struct near n = near_range(r, va);
 
 		if (!n.range->bo || n.distance > near_limit(n.range->bo, unit))
 			continue;

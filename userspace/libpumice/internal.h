@@ -202,12 +202,12 @@ struct pumice_bo {
 	bool internal;		/* made by the library: a worse name for a place than a user's */
 	bool scratch;		/* contents do not persist between frames: not captured */
 	u64 bytes;		/* as requested, for findings; 0: not known */
+	_Atomic u32 bound;	/* ranges in which it is bound, of all address spaces */
 };
 
 /* A mapping of pumice_vm_place(), or addresses of pumice_vm_va_alloc(). */
 struct va_node {
-	struct va_node *next;
-	u64 va, size;
+	struct range at;	/* the first member */
 	u64 guard;		/* bytes after it that stay unmapped */
 	u32 heap;		/* index of its heap */
 	bool placed;
@@ -221,7 +221,7 @@ struct pumice_vm {
 	struct bound bound;	/* for captures */
 	/* Free addresses of each heap; of the first one, those of its upper half. */
 	struct extents room[PUMICE_MAX_HEAPS];
-	struct va_node *nodes;	/* allocated ranges of them */
+	struct ranges nodes;	/* struct va_node: allocated ranges of them */
 };
 
 struct pumice_context {

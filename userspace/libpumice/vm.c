@@ -22,7 +22,7 @@ int vm_init(struct pumice_vm *vm, struct pumice_device *dev)
 	int err;
 
 	vm->dev = dev;
-	vm->nodes = NULL;
+	vm->nodes = (struct ranges){ 0 };
 	vm->kernels = NULL;
 	vm->bound = (struct bound){ 0 };
 	pthread_mutex_init(&vm->lock, NULL);
@@ -77,18 +77,20 @@ static void note_binds(struct pumice_vm *vm, const struct pumice_bind *ops, u32 
 
 void vm_fini(struct pumice_vm *vm)
 {
+	struct range *node;
 	u32 i;
 
+	/* Before vm_forget() no longer finds it: until then the bos of ranges exist. */
+	pthread_mutex_lock(&vm->lock);
+	bound_fini(&vm->bound);
+	pthread_mutex_unlock(&vm->lock);
 	unlink_vm(vm);
-	while (vm->nodes) {
-		struct va_node *next = vm->nodes->next;
-
-		free(vm->nodes);
-		vm->nodes = next;
+	while ((node = ranges_first(&vm->nodes))) {
+		ranges_remove(&vm->nodes, node);
+		free(node);
 	}
 	for (i = 0; i < PUMICE_MAX_HEAPS; i++)
 		extents_fini(&vm->room[i]);
-	bound_fini(&vm->bound);
 	pthread_mutex_destroy(&vm->lock);
 }
 
@@ -308,8 +310,11 @@ static int va_alloc(struct pumice_vm *vm, u32 heap, u64 size, u64 guard, u64 ali
 		pthread_mutex_lock(&vm->lock);
 		err = extents_alloc(&vm->room[heap], size + guard, align, va);
 		if (!err) {
-			*node = (struct va_node){ vm->nodes, *va, size, guard, heap, placed };
-			vm->nodes = node;
+			*node = (struct va_node){
+				.at = { .va = *va, .size = size }, .guard = guard, .heap = heap,
+				.placed = placed,
+			};
+			ranges_add(&vm->nodes, &node->at);
 			node = NULL;
 		}
 		pthread_mutex_unlock(&vm->lock);
@@ -322,15 +327,14 @@ static int va_alloc(struct pumice_vm *vm, u32 heap, u64 size, u64 guard, u64 ali
 /* Unlink the node that starts at @va. Return: it, or NULL. */
 static struct va_node *va_unlink(struct pumice_vm *vm, u64 va, bool placed)
 {
-	struct va_node **link, *node;
+	struct va_node *node;
 
 	pthread_mutex_lock(&vm->lock);
-	for (link = &vm->nodes; *link; link = &(*link)->next)
-		if ((*link)->va == va && (*link)->placed == placed)
-			break;
-	node = *link;
-	if (node)
-		*link = node->next;
+	node = (struct va_node *)ranges_find(&vm->nodes, va);
+	if (node && node->at.va == va && node->placed == placed)
+		ranges_remove(&vm->nodes, &node->at);
+	else
+		node = NULL;
 	pthread_mutex_unlock(&vm->lock);
 	return node;
 }
@@ -338,7 +342,7 @@ static struct va_node *va_unlink(struct pumice_vm *vm, u64 va, bool placed)
 static void va_free(struct pumice_vm *vm, struct va_node *node)
 {
 	pthread_mutex_lock(&vm->lock);
-	extents_free(&vm->room[node->heap], node->va, node->size + node->guard);
+	extents_free(&vm->room[node->heap], node->at.va, node->at.size + node->guard);
 	pthread_mutex_unlock(&vm->lock);
 	free(node);
 }
@@ -434,7 +438,7 @@ int pumice_vm_remove(struct pumice_vm *vm, uint64_t va)
 	if (!node)
 		return fail(vm->dev, EINVAL, "vm: pumice_vm_place() did not return address %#llx",
 			    (unsigned long long)va);
-	op.size = node->size;
+	op.size = node->at.size;
 	err = pumice_vm_bind(vm, &op, 1, NULL);
 	if (err) {
 		/* Still mapped: the addresses must not be reused. */

@@ -82,21 +82,23 @@ static void remove_some(struct model *m, struct bound *bound)
 }
 
 /* The ranges are sorted, do not overlap, and are the pages of the model. */
-static void check(const struct model *m, const struct bound *bound)
+static void check(const struct model *m, struct bound *bound)
 {
+	u32 page = 0, count = 0, of_bos = 0;
+	const struct bound_range *r;
 	u64 last = va_of(0);
-	u32 i, page = 0;
 
 	assert_false(bound->incomplete);
-	for (i = 0; i < bound->count; i++) {
-		const struct bound_range *r = &bound->range[i];
+	for (r = bound_first(bound); r; r = bound_next((struct bound_range *)r)) {
 		u64 offset;
 
-		assert_true(r->va >= last && r->size && r->size % PAGE_BYTES == 0);
-		last = r->va + r->size;
-		for (; va_of(page) < r->va; page++)
+		assert_true(r->at.va >= last && r->at.size && r->at.size % PAGE_BYTES == 0);
+		last = range_end(&r->at);
+		count++;
+		of_bos += r->bo != NULL;
+		for (; va_of(page) < r->at.va; page++)
 			assert_false(m->page[page].bound);
-		for (offset = 0; offset < r->size; offset += PAGE_BYTES, page++) {
+		for (offset = 0; offset < r->at.size; offset += PAGE_BYTES, page++) {
 			assert_true(page < PAGES && m->page[page].bound);
 			assert_ptr_equal(m->page[page].bo, r->bo);
 			assert_int_equal(m->page[page].flags, r->flags);
@@ -106,6 +108,10 @@ static void check(const struct model *m, const struct bound *bound)
 	}
 	for (; page < PAGES; page++)
 		assert_false(m->page[page].bound);
+	assert_int_equal(bound->count, count);
+	for (page = 0; page < BOS; page++)
+		of_bos -= m->bo[page].bound;
+	assert_int_equal(of_bos, 0);
 }
 
 static void ranges_equal_those_of_an_array_of_pages(void **state)

@@ -204,15 +204,17 @@ static struct inproc_vm *next_ready(struct inproc_device *d)
 static bool step(struct inproc_device *d, struct inproc_vm *vm)
 {
 	struct pending_bind *p = vm->pending;
+	struct vm_update update = { 0 };
 	u32 i;
 
 	for (i = 0; i < p->count; i++) {
-		if (!vm->unusable && vm_bind_one(d, vm, &p->ops[i], p->memory[i]))
+		if (!vm->unusable && vm_bind_one(d, vm, &update, &p->ops[i], p->memory[i]))
 			vm->unusable = true;
 		if (p->memory[i])
 			memory_put(d, p->memory[i]);
 	}
 	p->count = 0;
+	vm_update_end(d, vm, &update);
 	if (!d->lost && !submit_update(d, vm->binder, p->seqno))
 		return false;
 	vm->pending = p->next;

@@ -54,11 +54,11 @@ void buffers_note_unmap(struct inproc_device *d, struct inproc_vm *vm, u64 va, u
 
 	if (!is_strict(d))
 		return;
-	for (m = vm->space.mappings; m && m->va < va + size; m = m->next) {
-		const u64 first = m->va > va ? m->va : va;
-		const u64 end = m->va + m->size < va + size ? m->va + m->size : va + size;
+	for (m = space_find(&vm->space, va); m && m->at.va < va + size; m = space_next(m)) {
+		const u64 first = m->at.va > va ? m->at.va : va;
+		const u64 end = range_end(&m->at) < va + size ? range_end(&m->at) : va + size;
 
-		if (first >= end || !m->memory)
+		if (!m->memory)
 			continue;
 		copy_bo(m->memory);
 		pumice_gpu_note_unmap(d->gpu, &(struct pumice_gpu_unmap){
@@ -79,11 +79,11 @@ void buffers_note_map(struct inproc_device *d, struct inproc_vm *vm, const struc
 	if (!memory || !is_strict(d))
 		return;
 	copy_bo(memory);
-	pumice_gpu_note_map(d->gpu, space_of(d, vm), m->va, m->size, memory,
+	pumice_gpu_note_map(d->gpu, space_of(d, vm), m->at.va, m->at.size, memory,
 			    memory->label);
 	offset = m->bus - memory->bus;
-	end = m->va + memory->used - offset;
-	if (memory->used % PAGE_BYTES && memory->used > offset && end < m->va + m->size)
+	end = m->at.va + memory->used - offset;
+	if (memory->used % PAGE_BYTES && memory->used > offset && end < range_end(&m->at))
 		pumice_gpu_add_end(d->gpu, space_of(d, vm), end, memory,
 				   memory->label);
 }

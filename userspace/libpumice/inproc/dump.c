@@ -143,17 +143,14 @@ static struct pumice_dump_wave *read_waves(struct inproc_device *d, u32 *count)
 
 /* ------------------------------------------------------------------- memory */
 
-static const struct mapping *mapping_at(const struct inproc_vm *vm, u64 va)
+static const struct mapping *mapping_at(struct inproc_vm *vm, u64 va)
 {
-	const struct mapping *m;
+	const struct mapping *m = space_find(&vm->space, va);
 
-	for (m = vm->space.mappings; m; m = m->next)
-		if (va >= m->va && va - m->va < m->size)
-			return m;
-	return NULL;
+	return m && va >= m->at.va ? m : NULL;
 }
 
-static size_t copy_memory(struct inproc_device *d, const struct inproc_vm *vm, u64 va, u8 *to,
+static size_t copy_memory(struct inproc_device *d, struct inproc_vm *vm, u64 va, u8 *to,
 			  size_t bytes)
 {
 	const struct mapping *m;
@@ -161,20 +158,20 @@ static size_t copy_memory(struct inproc_device *d, const struct inproc_vm *vm, u
 	u64 part;
 
 	while (done < bytes && (m = mapping_at(vm, va + done))) {
-		part = m->va + m->size - (va + done);
+		part = range_end(&m->at) - (va + done);
 		if (part > bytes - done)
 			part = bytes - done;
 		/* The bus address of a NULL mapping is not valid. */
 		if (m->flags & PUMICE_BIND_NULL)
 			memset(to + done, 0, part);
 		else
-			memcpy(to + done, ram_cpu(d, m->bus + (va + done - m->va)), part);
+			memcpy(to + done, ram_cpu(d, m->bus + (va + done - m->at.va)), part);
 		done += part;
 	}
 	return done;
 }
 
-static void put_memory(struct inproc_device *d, const struct inproc_vm *vm, struct dump_file *f,
+static void put_memory(struct inproc_device *d, struct inproc_vm *vm, struct dump_file *f,
 		       u32 role, u64 va, size_t bytes)
 {
 	u8 copy[STREAM_BYTES];
@@ -186,7 +183,7 @@ static void put_memory(struct inproc_device *d, const struct inproc_vm *vm, stru
 		}, copy);
 }
 
-static void put_around(struct inproc_device *d, const struct inproc_vm *vm, struct dump_file *f,
+static void put_around(struct inproc_device *d, struct inproc_vm *vm, struct dump_file *f,
 		       u64 va)
 {
 	u64 start = va > FAULT_BYTES ? va - FAULT_BYTES : 0;
@@ -196,7 +193,7 @@ static void put_around(struct inproc_device *d, const struct inproc_vm *vm, stru
 	put_memory(d, vm, f, PUMICE_DUMP_ROLE_FAULT, start, (size_t)(va - start) + FAULT_BYTES);
 }
 
-static void put_code(struct inproc_device *d, const struct inproc_vm *vm, struct dump_file *f,
+static void put_code(struct inproc_device *d, struct inproc_vm *vm, struct dump_file *f,
 		     u64 code, u32 pc)
 {
 	u32 first = pc > CODE_INSNS ? pc - CODE_INSNS : 0;
@@ -205,7 +202,7 @@ static void put_code(struct inproc_device *d, const struct inproc_vm *vm, struct
 		   (pc - first + CODE_INSNS) * INSN_BYTES);
 }
 
-static bool is_of_vm(struct inproc_device *d, const struct inproc_vm *vm,
+static bool is_of_vm(struct inproc_device *d, struct inproc_vm *vm,
 		     const struct pumice_dump_wave *wave)
 {
 	const u32 ctx = PUMICE_FIELD_GET(PUMICE_WAVE_WHERE__CTX, wave->where);
@@ -215,7 +212,7 @@ static bool is_of_vm(struct inproc_device *d, const struct inproc_vm *vm,
 }
 
 /* Add the places of waves of this address space, except those in @stuck. */
-static void put_code_of_waves(struct inproc_device *d, const struct inproc_vm *vm,
+static void put_code_of_waves(struct inproc_device *d, struct inproc_vm *vm,
 			      struct dump_file *f, const struct fwif_stuck *stuck,
 			      const struct pumice_dump_wave *waves, u32 count)
 {
@@ -251,7 +248,7 @@ static void note_places(struct inproc_device *d, struct subject *s,
 		[FWIF_DM_PDM] = PUMICE_WAVE_MASTER_PDM, [FWIF_DM_TDM] = PUMICE_WAVE_MASTER_COUNT,
 		[FWIF_DM_RDM] = PUMICE_WAVE_MASTER_RDM,
 	};
-	const struct inproc_vm *vm = (struct inproc_vm *)s->c->base.vm;
+	struct inproc_vm *vm = (struct inproc_vm *)s->c->base.vm;
 	const u32 dm = s->c->shared->context.dm;
 	u32 i;
 
@@ -327,7 +324,7 @@ static void put_reason(struct inproc_device *d, struct dump_file *f, const struc
 		[PUMICE_DUMP_KIND_USER] = "requested by the program",
 	};
 	const struct inproc_context *user = s->c->first ? s->c->first : s->c;
-	const struct inproc_vm *vm = (struct inproc_vm *)s->c->base.vm;
+	struct inproc_vm *vm = (struct inproc_vm *)s->c->base.vm;
 	struct pumice_dump_reason r = {
 		.kind = kind_of(s),
 		.dm = s->c->shared->context.dm,
@@ -350,7 +347,7 @@ static void put_reason(struct inproc_device *d, struct dump_file *f, const struc
 
 static void put_fault(struct inproc_device *d, struct dump_file *f, const struct subject *s)
 {
-	const struct inproc_vm *vm = (struct inproc_vm *)s->c->base.vm;
+	struct inproc_vm *vm = (struct inproc_vm *)s->c->base.vm;
 	struct pumice_dump_walk walk[3];
 	u32 i, count;
 

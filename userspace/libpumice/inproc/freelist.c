@@ -39,9 +39,13 @@ static int pm_bind(struct inproc_device *d, struct inproc_vm *vm, u64 va, u64 by
 	const struct pumice_bind op = {
 		.va = va, .size = bytes, .flags = PUMICE_BIND_NOEXEC | BIND_PM_OWNED,
 	};
+	struct vm_update update = { 0 };
+	int err, end;
 
 	vm_note_memory(vm, &op, memory);
-	return vm_bind_one(d, vm, &op, memory);
+	err = vm_bind_one(d, vm, &update, &op, memory);
+	end = vm_update_end(d, vm, &update);
+	return err ? err : end;
 }
 
 int pm_memory_create(struct inproc_device *d, struct inproc_vm *vm, u64 bytes, u64 *va)

@@ -51,44 +51,44 @@ static void invalidate_context0(struct inproc_device *d)
 int fw_buffer_create(struct inproc_device *d, u64 bytes, struct fw_buffer *buffer)
 {
 	struct mapping m = { .flags = PUMICE_BIND_NOEXEC };
-	struct space_change change;
+	struct space_change change = { 0 };
 	int err;
 
 	bytes = round_up(bytes, PAGE_BYTES);
 	err = ram_alloc(d, bytes, PAGE_BYTES, &m.bus);
 	if (err)
 		return err;
-	err = extents_alloc(&d->fw_room, bytes, PAGE_BYTES, &m.va);
+	err = extents_alloc(&d->fw_room, bytes, PAGE_BYTES, &m.at.va);
 	if (!err) {
-		m.size = bytes;
-		err = space_change(d, &d->fw_space, m.va, bytes, &m, &change);
+		m.at.size = bytes;
+		err = space_change(d, &d->fw_space, m.at.va, bytes, &m, &change);
 		if (err)
-			extents_free(&d->fw_room, m.va, bytes);
+			extents_free(&d->fw_room, m.at.va, bytes);
 	}
+	if (!err && change.replaced)
+		invalidate_context0(d);
+	space_release(d, &change);
 	if (err) {
 		ram_free(d, m.bus, bytes);
 		return -ENOMEM;
 	}
-	if (space_needs_invalidate(&change))
-		invalidate_context0(d);
-	space_release(d, &change);
-	*buffer = (struct fw_buffer){ (u32)m.va, m.bus, bytes, ram_cpu(d, m.bus) };
+	*buffer = (struct fw_buffer){ (u32)m.at.va, m.bus, bytes, ram_cpu(d, m.bus) };
 	return 0;
 }
 
 void fw_buffer_destroy(struct inproc_device *d, struct fw_buffer *buffer)
 {
-	struct space_change change;
+	struct space_change change = { 0 };
 
 	if (!buffer->addr)
 		return;
 	/* If the tables cannot be allocated, the buffer remains mapped and its memory in use. */
 	if (!space_change(d, &d->fw_space, buffer->addr, buffer->bytes, NULL, &change)) {
 		invalidate_context0(d);
-		space_release(d, &change);
 		extents_free(&d->fw_room, buffer->addr, buffer->bytes);
 		ram_free(d, buffer->bus, buffer->bytes);
 	}
+	space_release(d, &change);
 	buffer->addr = 0;
 }
 

@@ -25,6 +25,7 @@
 #include "pumice_formats.h"
 #include "pumice_gpu.h"
 #include "pumice_regs.h"
+#include "ranges.h"
 
 /* Ends of error texts. */
 #define OUT_OF_GPU_MEMORY "out of GPU memory; open the device with a larger ram=MIB"
@@ -66,31 +67,32 @@ struct tables {
 	u64 foreign[VA_GIBS / 64];	/* bit n: the directory of GiB n is not of these tables */
 };
 
-/* Table pages that one change uses and replaces. */
+/* Table pages that changes add and remove. */
 struct table_change {
 	u64 *fresh, *old;	/* bus addresses */
-	u32 fresh_count, old_count;
+	u32 fresh_count, old_count, fresh_room, old_room;
 };
 
 /* ----------------------------------------------------------------- space.c */
 
-/* One mapping; sorted by address, not overlapping. */
 struct mapping {
-	struct mapping *next;
-	u64 va, size, bus;
+	struct range at;	/* the first member */
+	u64 bus;
 	u32 flags;		/* PUMICE_BIND_* */
 	struct memory *memory;	/* reference; NULL for memory freed only after the space */
+	struct mapping *next;	/* of those that a change has removed */
 };
 
 struct space {
 	struct tables tables;
-	struct mapping *mappings;
+	struct ranges mappings;
 };
 
-/* Mappings and tables replaced by a change of a space. */
+/* Mappings and tables that changes of a space have replaced; zero at first. */
 struct space_change {
 	struct table_change tables;
 	struct mapping *removed;
+	bool replaced;	/* a mapping, or a part of one */
 };
 
 /* -------------------------------------------------------------------- fw.c */
@@ -242,6 +244,7 @@ struct inproc_sync {
 	bool has_fence;
 	struct fence fence;
 	struct sync_point *points;	/* ascending, not yet seen as reached */
+	struct sync_point *last;	/* of them, or NULL */
 	u64 reached;
 };
 
@@ -486,16 +489,21 @@ void tables_fini(struct inproc_device *d, struct tables *t);
 u64 tables_lend_gib(struct inproc_device *d, struct tables *t, u64 va, u64 bus);
 /* Set the directory of a GiB to @own, which tables_lend_gib() returned. */
 void tables_return_gib(struct inproc_device *d, struct tables *t, u64 va, u64 own);
-/* Reserve the pages that mapping or unmapping @size bytes at @va may need. */
+/*
+ * Reserve the pages that mapping, or unmapping, @size bytes at @va may need, in addition to what a
+ * change has.
+ */
 int tables_reserve(struct inproc_device *d, struct tables *t, u64 va, u64 size, bool map,
 		   struct table_change *change);
+/* Enter a mapping, in place of what is mapped there. Cannot fail. */
+void tables_map(struct inproc_device *d, struct tables *t, const struct mapping *m,
+		struct table_change *change);
 /*
- * Update the tables of @va to @va + @size to the sorted
- * mappings. Cannot fail. Replaced pages are kept until
- * tables_release(), as the GPU may still access them.
+ * Remove the entries of @va to @va + @size. Cannot fail. Pages of tables that are empty then are
+ * kept until tables_release(), as the GPU may still access them.
  */
-void tables_update(struct inproc_device *d, struct tables *t, const struct mapping *mappings,
-		   u64 va, u64 size, struct table_change *change);
+void tables_unmap(struct inproc_device *d, struct tables *t, u64 va, u64 size,
+		  struct table_change *change);
 void tables_release(struct inproc_device *d, struct table_change *change);
 /* Get the entries the GPU reads for an address below 1 TiB. Return: their number, up to 3. */
 u32 tables_walk(struct inproc_device *d, const struct tables *t, u64 va,
@@ -506,16 +514,14 @@ int space_init(struct inproc_device *d, struct space *s);
 void space_fini(struct inproc_device *d, struct space *s);
 /*
  * Change a range; replaced mappings are kept until space_release(), to be called
- * when the TLBs are invalidated. @new: mapping to be copied there, or NULL
+ * when the TLBs are invalidated, after one or more changes. @new: mapping to be copied there, or NULL
  */
 int space_change(struct inproc_device *d, struct space *s, u64 va, u64 size,
 		 const struct mapping *new, struct space_change *change);
+/* Return the first mapping whose end is after an address, and the one after a mapping; or NULL. */
+struct mapping *space_find(struct space *s, u64 va);
+struct mapping *space_next(struct mapping *m);
 void space_release(struct inproc_device *d, struct space_change *change);
-/* Return whether the TLBs may contain replaced entries. */
-static inline bool space_needs_invalidate(const struct space_change *change)
-{
-	return change->tables.old_count;
-}
 
 /* fw.c */
 int fw_init(struct inproc_device *d, const char *path, char *error, size_t error_bytes);
@@ -631,9 +637,23 @@ int inproc_vm_peek(struct pumice_vm *vm, u64 va, void *data, u64 bytes);
  */
 void vm_note_memory(struct inproc_vm *vm, const struct pumice_bind *op,
 		    const struct memory *memory);
-/* Execute one checked operation. @memory: memory to map, or NULL. Return: 0 or a negative errno. */
-int vm_bind_one(struct inproc_device *d, struct inproc_vm *vm, const struct pumice_bind *op,
-		struct memory *memory);
+/* What operations of an address space have changed; zero at first. */
+struct vm_update {
+	struct space_change change;
+	u64 start, end;		/* of the addresses whose translations must be invalidated */
+};
+
+/*
+ * Execute one checked operation as part of an update. @memory: memory to map, or NULL. Return: 0 or a
+ * negative errno.
+ */
+int vm_bind_one(struct inproc_device *d, struct inproc_vm *vm, struct vm_update *update,
+		const struct pumice_bind *op, struct memory *memory);
+/*
+ * Complete an update: have translations and caches invalidated once for all its operations, and
+ * release what they have replaced. Also after an operation that has failed. Return: as vm_bind_one().
+ */
+int vm_update_end(struct inproc_device *d, struct inproc_vm *vm, struct vm_update *update);
 
 /* bind.c */
 int inproc_vm_bind_async(struct pumice_vm *vm, const struct pumice_bind *ops, u32 count,

@@ -10,8 +10,39 @@
 
 int space_init(struct inproc_device *d, struct space *s)
 {
-	s->mappings = NULL;
+	s->mappings = (struct ranges){ 0 };
 	return tables_init(d, &s->tables);
+}
+
+/* Return the mapping of a member of the tree, or NULL. */
+static struct mapping *of(struct range *at)
+{
+	return (struct mapping *)at;
+}
+
+struct mapping *space_find(struct space *s, u64 va)
+{
+	return of(ranges_find(&s->mappings, va));
+}
+
+struct mapping *space_next(struct mapping *m)
+{
+	return of(ranges_next(&m->at));
+}
+
+static void insert(struct space *s, struct mapping *m)
+{
+	ranges_add(&s->mappings, &m->at);
+	if (m->memory)
+		memory_get(m->memory);
+}
+
+/* Remove a mapping, whose memory is kept, and add it to @removed. */
+static void remove_mapping(struct space *s, struct mapping *m, struct mapping **removed)
+{
+	ranges_remove(&s->mappings, &m->at);
+	m->next = *removed;
+	*removed = m;
 }
 
 static void free_mappings(struct inproc_device *d, struct mapping *m)
@@ -27,68 +58,54 @@ static void free_mappings(struct inproc_device *d, struct mapping *m)
 
 void space_fini(struct inproc_device *d, struct space *s)
 {
-	free_mappings(d, s->mappings);
-	s->mappings = NULL;
+	struct mapping *removed = NULL, *m;
+
+	while ((m = space_find(s, 0)))
+		remove_mapping(s, m, &removed);
+	free_mappings(d, removed);
 	tables_fini(d, &s->tables);
 }
 
-/* Split @m at @va, with @rest for the upper part. */
-static void split(struct mapping *m, u64 va, struct mapping *rest)
+/* Remove the first bytes of a mapping. */
+static void trim_front(struct mapping *m, u64 bytes)
 {
-	*rest = *m;
-	rest->va = va;
-	rest->bus += va - m->va;
-	rest->size -= va - m->va;
-	m->size = va - m->va;
-	m->next = rest;
-	if (m->memory)
-		memory_get(m->memory);
+	m->at.va += bytes;
+	m->bus += bytes;
+	m->at.size -= bytes;
 }
 
 /*
- * Move all mappings in the range to @removed. @spare is consumed
- * if a mapping is split in the middle; removed parts need no
- * entry in @removed, as the rest holds their memory.
+ * Remove the range from all mappings; whole ones are moved to @removed. @spare is consumed if a
+ * mapping is split in the middle; removed parts need no entry in @removed, as the rest holds their
+ * memory. Return: whether there was any.
  */
-static void carve(struct space *s, u64 va, u64 end, struct mapping **spare,
+static bool carve(struct space *s, u64 va, u64 end, struct mapping **spare,
 		  struct mapping **removed)
 {
-	struct mapping **link = &s->mappings, *m;
+	struct mapping *m = space_find(s, va), *next;
+	bool any = false;
 
-	while (*link && (*link)->va < end) {
-		m = *link;
-		if (m->va + m->size <= va) {
-			link = &m->next;
-		} else if (m->va < va && m->va + m->size > end) {
-			split(m, end, *spare);
-			*spare = NULL;
-			m->size = va - m->va;
-			return;
-		} else if (m->va < va) {
-			m->size = va - m->va;
-			link = &m->next;
-		} else if (m->va + m->size > end) {
-			m->bus += end - m->va;
-			m->size -= end - m->va;
-			m->va = end;
+	for (; m && m->at.va < end; m = next) {
+		const u64 last = range_end(&m->at);
+
+		any = true;
+		next = space_next(m);
+		if (m->at.va >= va && last > end) {
+			trim_front(m, end - m->at.va);
+		} else if (m->at.va >= va) {
+			remove_mapping(s, m, removed);
 		} else {
-			*link = m->next;
-			m->next = *removed;
-			*removed = m;
+			m->at.size = va - m->at.va;
+			if (last <= end)
+				continue;
+			**spare = *m;
+			(*spare)->at.size = last - m->at.va;
+			trim_front(*spare, end - m->at.va);
+			insert(s, *spare);
+			*spare = NULL;
 		}
 	}
-}
-
-static void insert(struct space *s, struct mapping *m)
-{
-	struct mapping **link = &s->mappings;
-
-	while (*link && (*link)->va < m->va)
-		link = &(*link)->next;
-	m->next = *link;
-	*link = m;
-	if (m->memory)
-		memory_get(m->memory);
+	return any;
 }
 
 int space_change(struct inproc_device *d, struct space *s, u64 va, u64 size,
@@ -101,14 +118,15 @@ int space_change(struct inproc_device *d, struct space *s, u64 va, u64 size,
 	if (spare && fresh)
 		err = tables_reserve(d, &s->tables, va, size, new, &change->tables);
 	if (!err) {
-		change->removed = NULL;
-		carve(s, va, va + size, &spare, &change->removed);
+		change->replaced |= carve(s, va, va + size, &spare, &change->removed);
 		if (new) {
 			*fresh = *new;
 			insert(s, fresh);
+			tables_map(d, &s->tables, fresh, &change->tables);
 			fresh = NULL;
+		} else {
+			tables_unmap(d, &s->tables, va, size, &change->tables);
 		}
-		tables_update(d, &s->tables, s->mappings, va, size, &change->tables);
 	}
 	free(spare);
 	free(fresh);

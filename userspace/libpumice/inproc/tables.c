@@ -6,9 +6,9 @@
  * All entries of a 2 MiB block have one page size, given by its directory
  * entry: that of the block's heap (hw/heaps.h), which the range registers
  * assign. Changes affect whole pages, and memory is aligned to its size, up
- * to 2 MiB. A change builds a new table for each affected block, and
- * replaces the directory entry with one store: a running job sees the old
- * or the new state of changed mappings, and no gap in unchanged ones.
+ * to 2 MiB. Entries are changed one by one, each with one store: a running job sees
+ * the old or the new state of each page, and no gap in unchanged ones. A table exists
+ * while it has a valid entry.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -199,35 +199,60 @@ static u32 count_tables(struct inproc_device *d, const struct tables *t, u64 va,
 	return count;
 }
 
+/* Count the pages that tables and directories of a range will need: those that do not exist. */
+static u32 count_missing(struct inproc_device *d, const struct tables *t, u64 va, u64 end)
+{
+	const u64 blocks = ((end - 1) >> PD_SHIFT) - (va >> PD_SHIFT) + 1;
+	u32 count = (u32)blocks - count_tables(d, t, va, end);
+
+	for (va &= ~((1ull << PC_SHIFT) - 1); va < end; va = next_directory(va))
+		count += !find_directory(d, t, va);
+	return count;
+}
+
+/* Make room for more addresses. */
+static bool grow(u64 **list, u32 *room, u32 count)
+{
+	u64 *more;
+
+	if (count <= *room)
+		return true;
+	more = realloc(*list, count * 2 * sizeof(**list));
+	if (!more)
+		return false;
+	*list = more;
+	*room = count * 2;
+	return true;
+}
+
+static void free_pages(struct inproc_device *d, const u64 *list, u32 *count)
+{
+	while (*count)
+		ram_free(d, list[--*count], PAGE_BYTES);
+}
+
 int tables_reserve(struct inproc_device *d, struct tables *t, u64 va, u64 size, bool map,
 		   struct table_change *c)
 {
-	u64 blocks = ((va + size - 1) >> PD_SHIFT) - (va >> PD_SHIFT) + 1;
-	u64 directories = ((va + size - 1) >> PC_SHIFT) - (va >> PC_SHIFT) + 1;
-	u64 need = map ? blocks + directories : blocks < 2 ? blocks : 2;
+	u32 need = map ? count_missing(d, t, va, va + size) : 0;
+	const u32 old = map ? 0 : count_tables(d, t, va, va + size);
 
-	c->fresh_count = 0;
-	c->old_count = 0;
-	c->fresh = calloc(need, sizeof(*c->fresh));
-	c->old = calloc(count_tables(d, t, va, va + size) + 1, sizeof(*c->old));
-	if (!c->fresh || !c->old)
-		goto no_memory;
-	for (; need; need--, c->fresh_count++)
-		if (ram_alloc(d, PAGE_BYTES, PAGE_BYTES, &c->fresh[c->fresh_count]))
-			goto no_memory;
+	if (!grow(&c->fresh, &c->fresh_room, need) ||
+	    !grow(&c->old, &c->old_room, c->old_count + old))
+		return -ENOMEM;
+	for (; need; need--, c->fresh_count++) {
+		if (ram_alloc(d, PAGE_BYTES, PAGE_BYTES, &c->fresh[c->fresh_count])) {
+			free_pages(d, c->fresh, &c->fresh_count);
+			return -ENOMEM;
+		}
+	}
 	return 0;
-
-no_memory:
-	tables_release(d, c);
-	return -ENOMEM;
 }
 
 void tables_release(struct inproc_device *d, struct table_change *c)
 {
-	while (c->fresh_count)
-		ram_free(d, c->fresh[--c->fresh_count], PAGE_BYTES);
-	while (c->old_count)
-		ram_free(d, c->old[--c->old_count], PAGE_BYTES);
+	free_pages(d, c->fresh, &c->fresh_count);
+	free_pages(d, c->old, &c->old_count);
 	free(c->fresh);
 	free(c->old);
 }
@@ -237,16 +262,13 @@ static u64 use_page(struct table_change *c)
 	return c->fresh[--c->fresh_count];
 }
 
-/* Get the part of @m inside the block at @block; false if there is none. */
-static bool clip(const struct mapping *m, u64 block, struct part *part)
+/* Get the part of a range inside the block at @block, where there is one. */
+static struct part clip(u64 va, u64 end, u64 block)
 {
-	u64 start = m->va > block ? m->va : block;
-	u64 end = m->va + m->size < block + BLOCK_BYTES ? m->va + m->size : block + BLOCK_BYTES;
+	const u64 first = va > block ? va : block;
+	const u64 last = end < block + BLOCK_BYTES ? end : block + BLOCK_BYTES;
 
-	if (start >= end)
-		return false;
-	*part = (struct part){ start, end - start, m->bus + (start - m->va) };
-	return true;
+	return (struct part){ .va = first, .size = last - first };
 }
 
 static void fill_part(u64 *table, u64 block, const struct part *part, u32 flags, u64 step)
@@ -263,7 +285,8 @@ static void fill_part(u64 *table, u64 block, const struct part *part, u32 flags,
 
 	for (at = 0; at < part->size; at += step) {
 		pt.addr = part->bus + at;
-		table[(part->va + at - block) / step] = pumice_mmu_pt_entry_pack64(&pt);
+		write_entry(&table[(part->va + at - block) / step],
+			    pumice_mmu_pt_entry_pack64(&pt));
 	}
 }
 
@@ -274,27 +297,6 @@ static u32 table_page_size(const struct inproc_device *d, u64 block)
 	if (d->omitted & INPROC_OMIT_PAGE_SIZE)
 		return size == PUMICE_PAGE_SIZE_16K ? PUMICE_PAGE_SIZE_4K : PUMICE_PAGE_SIZE_16K;
 	return size;
-}
-
-/* Build a new table for a block. Return: its directory entry, 0 when nothing is mapped. */
-static u64 build_block(struct inproc_device *d, const struct mapping *mappings, u64 block,
-		       struct table_change *c)
-{
-	struct pumice_mmu_pd_entry pd = { .valid = true };
-	const struct mapping *m;
-	struct part part;
-
-	for (m = mappings; m && m->va < block + BLOCK_BYTES; m = m->next) {
-		if (!clip(m, block, &part))
-			continue;
-		if (!pd.addr) {
-			pd.page_size = table_page_size(d, block);
-			pd.addr = use_page(c);
-		}
-		fill_part(ram_cpu(d, pd.addr), block, &part, m->flags,
-			  page_bytes[pd.page_size]);
-	}
-	return pd.addr ? pumice_mmu_pd_entry_pack64(&pd) : 0;
 }
 
 /* Get the directory of an address; created if there is none. */
@@ -312,39 +314,84 @@ static u64 *make_directory(struct inproc_device *d, struct tables *t, u64 va,
 	return ram_cpu(d, pc.addr);
 }
 
-/* Rebuild one block. */
-static void update_block(struct inproc_device *d, struct tables *t, const struct mapping *mappings,
-			 u64 block, struct table_change *c)
+/* Enter the part of a mapping in a block. */
+static void map_block(struct inproc_device *d, struct tables *t, const struct mapping *m,
+		      u64 block, struct table_change *c)
 {
-	u64 fresh = build_block(d, mappings, block, c);
-	u64 *dir = fresh ? make_directory(d, t, block, c) : find_directory(d, t, block);
-	struct pumice_mmu_pd_entry before;
-	u64 *entry;
+	u64 *entry = directory_entry(make_directory(d, t, block, c), block);
+	struct part part = clip(m->at.va, range_end(&m->at), block);
+	struct pumice_mmu_pd_entry pd;
+	bool fresh;
 
-	if (!dir)
-		return;
-	entry = directory_entry(dir, block);
-	pumice_mmu_pd_entry_unpack64(read_entry(entry), &before);
-	if (fresh || !(d->omitted & INPROC_OMIT_ENTRY))
-		write_entry(entry, fresh);
-	if (before.valid)
-		c->old[c->old_count++] = before.addr;
+	part.bus = m->bus + (part.va - m->at.va);
+	pumice_mmu_pd_entry_unpack64(read_entry(entry), &pd);
+	fresh = !pd.valid;
+	if (fresh)
+		pd = (struct pumice_mmu_pd_entry){
+			.valid = true, .addr = use_page(c), .page_size = table_page_size(d, block),
+		};
+	fill_part(ram_cpu(d, pd.addr), block, &part, m->flags, page_bytes[pd.page_size]);
+	if (fresh)
+		write_entry(entry, pumice_mmu_pd_entry_pack64(&pd));
 }
 
-void tables_update(struct inproc_device *d, struct tables *t, const struct mapping *mappings,
-		   u64 va, u64 size, struct table_change *c)
+void tables_map(struct inproc_device *d, struct tables *t, const struct mapping *m,
+		struct table_change *c)
 {
-	u64 block = va & ~(BLOCK_BYTES - 1), end = va + size;
+	u64 block;
 
-	while (block < end) {
-		while (mappings && mappings->va + mappings->size <= block)
-			mappings = mappings->next;
-		if (!find_directory(d, t, block) && (!mappings || mappings->va >= end)) {
-			/* Nothing is mapped and nothing will be mapped. */
+	for (block = m->at.va & ~(BLOCK_BYTES - 1); block < range_end(&m->at); block += BLOCK_BYTES)
+		map_block(d, t, m, block, c);
+}
+
+/* Return whether a table has an entry other than @first to before @last. */
+static bool has_others(const u64 *table, u64 first, u64 last)
+{
+	u64 i;
+
+	for (i = 0; i < TABLE_ENTRIES; i++)
+		if ((i < first || i >= last) && read_entry(&table[i]))
+			return true;
+	return false;
+}
+
+/* Remove the entries of a range in a block, and the table if it has no others. */
+static void unmap_block(struct inproc_device *d, u64 *entry, u64 block, u64 va, u64 end,
+			struct table_change *c)
+{
+	const struct part part = clip(va, end, block);
+	struct pumice_mmu_pd_entry pd;
+	u64 *table, i, last;
+
+	pumice_mmu_pd_entry_unpack64(read_entry(entry), &pd);
+	if (!pd.valid)
+		return;
+	table = ram_cpu(d, pd.addr);
+	i = (part.va - block) / page_bytes[pd.page_size];
+	last = i + part.size / page_bytes[pd.page_size];
+	if (!has_others(table, i, last)) {
+		if (!(d->omitted & INPROC_OMIT_ENTRY))
+			write_entry(entry, 0);
+		c->old[c->old_count++] = pd.addr;
+		return;
+	}
+	for (; i < last; i++)
+		write_entry(&table[i], 0);
+}
+
+void tables_unmap(struct inproc_device *d, struct tables *t, u64 va, u64 size,
+		  struct table_change *c)
+{
+	u64 block = va & ~(BLOCK_BYTES - 1);
+	u64 *dir;
+
+	while (block < va + size) {
+		dir = find_directory(d, t, block);
+		if (!dir) {
 			block = next_directory(block);
 			continue;
 		}
-		update_block(d, t, mappings, block, c);
+		unmap_block(d, directory_entry(dir, block), block, va, va + size, c);
 		block += BLOCK_BYTES;
 	}
 }

@@ -75,7 +75,7 @@ void inproc_vm_destroy(struct pumice_vm *base)
 static struct mapping op_mapping(const struct pumice_bind *op, struct memory *memory)
 {
 	return (struct mapping){
-		.va = op->va, .size = op->size, .memory = memory,
+		.at = { .va = op->va, .size = op->size }, .memory = memory,
 		.flags = op->flags | (memory && memory->coherent ? BIND_COHERENT : 0),
 		.bus = memory ? memory->bus + op->bo_offset : op->va,
 	};
@@ -108,28 +108,43 @@ static int invalidate(struct inproc_device *d, const struct inproc_vm *vm, u64 v
 	return fw_call(d, &cmd);
 }
 
-int vm_bind_one(struct inproc_device *d, struct inproc_vm *vm, const struct pumice_bind *op,
-		struct memory *memory)
+/* Add addresses to those that an update invalidates. */
+static void extend(struct vm_update *u, u64 start, u64 end)
+{
+	if (!u->end || start < u->start)
+		u->start = start;
+	if (end > u->end)
+		u->end = end;
+}
+
+int vm_bind_one(struct inproc_device *d, struct inproc_vm *vm, struct vm_update *u,
+		const struct pumice_bind *op, struct memory *memory)
 {
 	const struct mapping m = op_mapping(op, memory);
 	bool map = memory || op->flags & PUMICE_BIND_NULL;
 	bool all = op->flags & PUMICE_BIND_UNMAP_ALL;
 	u64 va = all ? d->base.info.va_start : op->va;
 	u64 size = all ? PUMICE_HEAPS_END - va : op->size;
-	struct space_change change;
-	int err;
 
 	vm->operations++;
 	buffers_note_unmap(d, vm, va, size);
-	if (space_change(d, &vm->space, va, size, map ? &m : NULL, &change))
+	u->change.replaced = false;
+	if (space_change(d, &vm->space, va, size, map ? &m : NULL, &u->change))
 		return fail(&d->base, ENOMEM, "bind: " OUT_OF_GPU_MEMORY);
-	err = space_needs_invalidate(&change) || (map && (!vm->cached || vm->cacheless_job)) ?
-		      invalidate(d, vm, va, size) : 0;
-	if (err)
-		vm->unusable = true;
+	if (u->change.replaced || (map && (!vm->cached || vm->cacheless_job)))
+		extend(u, va, va + size);
 	if (map)
 		buffers_note_map(d, vm, &m);
-	space_release(d, &change);
+	return 0;
+}
+
+int vm_update_end(struct inproc_device *d, struct inproc_vm *vm, struct vm_update *u)
+{
+	int err = u->end ? invalidate(d, vm, u->start, u->end - u->start) : 0;
+
+	if (err)
+		vm->unusable = true;
+	space_release(d, &u->change);
 	return err;
 }
 
@@ -142,38 +157,38 @@ int inproc_vm_bind(struct pumice_vm *base, const struct pumice_bind *ops, u32 co
 {
 	struct inproc_device *d = inproc_device(base->dev);
 	struct inproc_vm *vm = (struct inproc_vm *)base;
-	int err = 0;
+	struct vm_update update = { 0 };
+	int err = 0, end;
 
 	pthread_mutex_lock(&d->lock);
+	if (vm->unusable)
+		err = fail_vm_unusable(base->dev, "bind");
 	while (*done < count && !err) {
 		vm_note_memory(vm, &ops[*done], op_memory(&ops[*done]));
-		if (vm->unusable)
-			err = fail_vm_unusable(base->dev, "bind");
-		else
-			err = vm_bind_one(d, vm, &ops[*done], op_memory(&ops[*done]));
+		err = vm_bind_one(d, vm, &update, &ops[*done], op_memory(&ops[*done]));
 		*done += !err;
 	}
+	end = vm_update_end(d, vm, &update);
 	pthread_mutex_unlock(&d->lock);
-	return err;
+	return err ? err : end;
 }
 
 int inproc_vm_peek(struct pumice_vm *base, u64 va, void *data, u64 bytes)
 {
 	struct inproc_device *d = inproc_device(base->dev);
-	const struct mapping *m;
+	struct mapping *m;
 	u64 part, done = 0;
 
 	pthread_mutex_lock(&d->lock);
-	for (m = ((struct inproc_vm *)base)->space.mappings; m && done < bytes; m = m->next) {
-		if (va + done < m->va || va + done - m->va >= m->size)
-			continue;
-		part = m->va + m->size - (va + done);
+	for (m = space_find(&((struct inproc_vm *)base)->space, va);
+	     m && m->at.va <= va + done && done < bytes; m = space_next(m)) {
+		part = range_end(&m->at) - (va + done);
 		if (part > bytes - done)
 			part = bytes - done;
 		if (m->flags & PUMICE_BIND_NULL)
 			memset((u8 *)data + done, 0, part);
 		else
-			memcpy((u8 *)data + done, ram_cpu(d, m->bus + (va + done - m->va)), part);
+			memcpy((u8 *)data + done, ram_cpu(d, m->bus + (va + done - m->at.va)), part);
 		done += part;
 	}
 	pthread_mutex_unlock(&d->lock);
