@@ -21,36 +21,41 @@ static void fence_set(struct fence *f, struct timeline *timeline, u32 seqno)
 	*f = (struct fence){ timeline, seqno };
 }
 
+static void remove_first(struct inproc_sync *s)
+{
+	struct sync_point *p = s->points;
+
+	s->points = p->next;
+	if (!s->points)
+		s->last = NULL;
+	timeline_put(p->fence.timeline);
+	free(p);
+}
+
 /* Remove the points that are reached. */
 static void advance(struct inproc_sync *s)
 {
 	while (s->points && fence_signaled(&s->points->fence)) {
-		struct sync_point *p = s->points;
-
-		s->reached = p->point;
-		s->points = p->next;
-		timeline_put(p->fence.timeline);
-		free(p);
+		s->reached = s->points->point;
+		remove_first(s);
 	}
 }
 
 void sync_put_fence(struct inproc_sync *s, u64 point, struct timeline *timeline, u32 seqno,
 		    struct sync_point *node)
 {
-	struct sync_point **link = &s->points;
-	u64 last = s->reached;
+	const u64 last = s->last ? s->last->point : s->reached;
 
 	if (!node) {
 		fence_set(&s->fence, timeline, seqno);
 		s->has_fence = true;
 		return;
 	}
-	for (; *link; link = &(*link)->next)
-		last = (*link)->point;
 	/* Timeline points only increase: a point that is not higher is merged with the last one. */
 	*node = (struct sync_point){ .point = point > last ? point : last };
 	fence_set(&node->fence, timeline, seqno);
-	*link = node;
+	*(s->last ? &s->last->next : &s->points) = node;
+	s->last = node;
 }
 
 void sync_free_nodes(struct sync_point *nodes)
@@ -104,16 +109,9 @@ void sync_put_signals(const struct pumice_job_sync *syncs, u32 count, struct tim
 
 bool sync_is_submitted(const struct inproc_sync *s, u64 point)
 {
-	const struct sync_point *p;
-
 	if (!point)
 		return s->has_fence;
-	if (s->reached >= point)
-		return true;
-	for (p = s->points; p; p = p->next)
-		if (p->point >= point)
-			return true;
-	return false;
+	return s->reached >= point || (s->last && s->last->point >= point);
 }
 
 void sync_each_fence(const struct inproc_sync *s, u64 point,
@@ -149,13 +147,8 @@ static void clear(struct inproc_sync *s)
 {
 	fence_set(&s->fence, NULL, 0);
 	s->has_fence = false;
-	while (s->points) {
-		struct sync_point *p = s->points;
-
-		s->points = p->next;
-		timeline_put(p->fence.timeline);
-		free(p);
-	}
+	while (s->points)
+		remove_first(s);
 	s->reached = 0;
 }
 
