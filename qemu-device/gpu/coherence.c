@@ -55,7 +55,7 @@ static enum pumice_wave_master waves_of(u32 master)
 
 /*
  * Return the data master for whose jobs only a unit makes a request that is not for a program, or
- * COHERENCE_MASTERS: several, or none.
+ * COHERENCE_MASTERS: several, or none. The PDS works for all; the PDM shades deferred vertices.
  */
 static u32 master_of(const struct mmu_request *r)
 {
@@ -75,8 +75,6 @@ static u32 master_of(const struct mmu_request *r)
 		return GPU_PDM;
 	case PUMICE_UNIT_PB:
 		return r->access == PUMICE_ACCESS_WRITE ? GPU_VDM : GPU_PDM;
-	case PUMICE_UNIT_PDS:
-		return r->kind ? GPU_VDM : COHERENCE_MASTERS;	/* attributes, of vertices only */
 	case PUMICE_UNIT_PTLA:
 		return GPU_TDM;
 	case PUMICE_UNIT_RDM:
@@ -115,7 +113,10 @@ static void report_access(struct pumice_gpu *gpu, enum pumice_finding kind,
 
 void coherence_stale(void *opaque, const struct mmu_stale *use)
 {
-	const struct mmu_request request = { .unit = use->unit, .usc = use->usc, .ctx = use->ctx };
+	const struct mmu_request request = {
+		.unit = use->unit, .access = use->access, .ctx = use->ctx, .usc = use->usc,
+		.program = use->program,
+	};
 
 	report_access(opaque, PUMICE_FINDING_STALE_TRANSLATION, &request, use->access, use->addr);
 }

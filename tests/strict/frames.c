@@ -14,9 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inproc/inproc.h"
 #include "lines.h"
-#include "pumice/pumice.h"
-#include "pumice/pumice_gfx.h"
 
 #define DEVICE		"inproc:cores=1,ram=64,threads=0,mode=strict"
 #define SIZE		128u	/* of images, pixels */
@@ -25,6 +24,7 @@
 #define PLACES		4u	/* at most */
 #define TEXTURE_SIZE	4u	/* of one in the buffer of vertices, texels */
 #define ROUNDS		4000u	/* of a program that reads a texture again and again */
+#define READERS		4u	/* at least one for each USC */
 #define STATE_WORDS	(PUMICE_TEXTURE_WORDS + PUMICE_SAMPLER_WORDS)
 
 /* Position in clip space and texture coordinates of a vertex. */
@@ -44,7 +44,8 @@ struct fixture {
 	struct pumice_device *dev;
 	struct pumice_vm *vm;
 	struct pumice_kernel *vertex, *fragment, *reader;
-	struct pumice_buffer buffer;	/* vertices */
+	struct pumice_buffer buffer;	/* vertices, and words after them */
+	uint64_t indices;		/* of the vertices; 0: none */
 	struct pumice_canvas *canvas;
 	struct pumice_image *other, *copy;	/* as the canvas's image */
 	/* Of a job that reads an image. */
@@ -120,13 +121,28 @@ static void tear_down(struct fixture *f)
 	pumice_device_close(f->dev);
 }
 
+/* Add the draw of the triangle, by indices if there are any. */
+static void add_draw(struct fixture *f, struct pumice_stream *stream)
+{
+	struct pumice_vdm_draw_indexed indexed;
+	struct pumice_vdm_draw draw;
+
+	pumice_vdm_draw_defaults(&draw);
+	pumice_vdm_draw_indexed_defaults(&indexed);
+	indexed.indices = f->indices;
+	indexed.index_count = 3;
+	indexed.count = 3;
+	draw.count = 3;
+	require(f, f->indices ? pumice_stream_draw_indexed(stream, &indexed) :
+				pumice_stream_draw(stream, &draw), "draw");
+}
+
 /* Draw a frame with an image as its texture. */
 static void draw_frame(struct fixture *f, const struct pumice_image *from)
 {
 	struct pumice_texture texture;
 	struct pumice_sampler sampler;
 	struct pumice_draw_state state;
-	struct pumice_vdm_draw draw;
 	struct pumice_stream *stream;
 
 	pumice_image_texture(from, &texture);
@@ -144,11 +160,9 @@ static void draw_frame(struct fixture *f, const struct pumice_image *from)
 
 	pumice_draw_state_init(&state, SIZE, SIZE);
 	state.vdm.varyings = 2;
-	pumice_vdm_draw_defaults(&draw);
-	draw.count = 3;
 	stream = pumice_canvas_begin(f->canvas);
 	require(f, pumice_stream_stages(stream, &state, &vertex, &fragment), "state");
-	require(f, pumice_stream_draw(stream, &draw), "draw");
+	add_draw(f, stream);
 	require(f, pumice_canvas_end(f->canvas, NULL, PUMICE_FOREVER), "frame");
 }
 
@@ -202,15 +216,23 @@ static void submit_reader(struct fixture *f, struct pumice_context *context, uin
 	require(f, pumice_submit(f->dev, &job, 1, NULL), "submit");
 }
 
-static void start_reader(struct fixture *f)
+/* Start the program; counts: address of its work-groups, or 0 for one. */
+static void start_groups(struct fixture *f, uint64_t counts)
 {
 	struct pumice_dispatch dispatch;
 	uint64_t start;
 
 	pumice_dispatch_init(&dispatch, f->reader);
-	require(f, pumice_stream_dispatch(f->stream, &dispatch), "dispatch");
+	pumice_stream_reset(f->stream);
+	require(f, counts ? pumice_stream_dispatch_indirect(f->stream, &dispatch, counts) :
+			    pumice_stream_dispatch(f->stream, &dispatch), "dispatch");
 	require(f, pumice_stream_end(f->stream, &start), "stream");
 	submit_reader(f, f->context, start);
+}
+
+static void start_reader(struct fixture *f)
+{
+	start_groups(f, 0);
 }
 
 /* Copy the target to the last of the images. */
@@ -299,20 +321,78 @@ static void draw_short_vertices(struct fixture *f, bool error)
 	draw_frame(f, f->other);
 }
 
-/* A program samples the last texel of a texture in the buffer. */
-static void sample_short_texture(struct fixture *f, bool error)
+/* Three words follow the vertices, of which the last one may be after the end; returns where. */
+static uint64_t add_words(struct fixture *f, const uint32_t words[3], bool error)
+{
+	shorten_buffer(f, sizeof(vertices) + 3 * sizeof(*words) - (error ? 4 : 0));
+	memcpy((uint8_t *)f->buffer.cpu + sizeof(vertices), words, 3 * sizeof(*words));
+	return f->buffer.va + sizeof(vertices);
+}
+
+static void draw_short_indices(struct fixture *f, bool error)
+{
+	f->indices = add_words(f, (const uint32_t[]){ 0, 1, 2 }, error);
+	draw_frame(f, f->other);
+}
+
+static void dispatch_short_counts(struct fixture *f, bool error)
+{
+	const uint64_t counts = add_words(f, (const uint32_t[]){ 1, 1, 1 }, error);
+
+	assemble_reader(f, f->other, "");
+	start_groups(f, counts);
+	wait_reader(f);
+}
+
+/* Assemble a program that samples the last texel of a texture in the buffer. */
+static void assemble_last_texel(struct fixture *f)
 {
 	struct pumice_texture texture;
 
-	shorten_buffer(f, TEXTURE_SIZE * TEXTURE_SIZE * sizeof(uint32_t) - (error ? 4 : 0));
 	pumice_image_texture(f->other, &texture);
 	texture.addr = f->buffer.va;
 	texture.layout = PUMICE_LAYOUT_LINEAR;
 	texture.width = TEXTURE_SIZE - 1;
 	texture.height = TEXTURE_SIZE - 1;
 	assemble_sampler(f, &texture, "mov r2, [one], 0.9\nmov r3, [one], 0.9\n" SAMPLE);
+}
+
+static void sample_short_texture(struct fixture *f, bool error)
+{
+	shorten_buffer(f, TEXTURE_SIZE * TEXTURE_SIZE * sizeof(uint32_t) - (error ? 4 : 0));
+	assemble_last_texel(f);
 	start_reader(f);
 	wait_reader(f);
+}
+
+/* Run the program on each USC of the core, one job after the other. */
+static void run_readers(struct fixture *f)
+{
+	uint32_t n;
+
+	for (n = 0; n < READERS; n++) {
+		start_reader(f);
+		wait_reader(f);
+	}
+}
+
+/*
+ * After a frame, the memory of the texture is replaced between two jobs of compute. Of the wrong
+ * user, who is the driver here, translations are not invalidated.
+ */
+static void sample_replaced_texture(struct fixture *f, bool error)
+{
+	struct pumice_bind bind = { .va = f->buffer.va, .size = 4096 };
+
+	draw_frame(f, f->other);
+	assemble_last_texel(f);
+	run_readers(f);
+	require(f, pumice_bo_create(f->dev, 4096, NULL, &bind.bo), "bo");
+	inproc_device(f->dev)->omitted = error ? INPROC_OMIT_INVALIDATE : 0;
+	require(f, pumice_vm_bind(f->vm, &bind, 1, NULL), "bind");
+	inproc_device(f->dev)->omitted = 0;
+	run_readers(f);
+	pumice_bo_destroy(bind.bo);
 }
 
 /* ------------------------------------------------------------------- running */
@@ -323,7 +403,28 @@ static const struct frame_error errors[] = {
 		.finding = "past-end",
 		.place = {
 			"\"unit\":\"pds\",\"access\":\"read\",",
+			"\"label\":\"vertices\",",
+		},
+	}, {
+		.name = "indices_after_the_end_of_their_buffer", .draw = draw_short_indices,
+		.finding = "past-end",
+		.place = {
+			"\"unit\":\"vdm\",\"access\":\"read\",",
 			"\"label\":\"vertices\",", "\"master\":\"vdm\",",
+		},
+	}, {
+		.name = "counts_of_groups_after_the_end_of_their_buffer",
+		.draw = dispatch_short_counts, .finding = "past-end",
+		.place = {
+			"\"unit\":\"cdm\",\"access\":\"read\",",
+			"\"label\":\"vertices\",", "\"master\":\"cdm\",",
+		},
+	}, {
+		.name = "texture_whose_memory_is_replaced_without_an_invalidation",
+		.draw = sample_replaced_texture, .finding = "stale-translation",
+		.place = {
+			"\"unit\":\"tag\",\"access\":\"read\",", "\"master\":\"cdm\",",
+			"\"source\":\"reader:",
 		},
 	}, {
 		.name = "texel_after_the_end_of_its_buffer", .draw = sample_short_texture,
@@ -389,7 +490,7 @@ static bool right_has_none(const void *error, char *finding)
 /* Return the address of the buffer or image of a finding. */
 static uint64_t object_of(const struct fixture *f, const char *finding)
 {
-	if (strstr(finding, "past-end"))
+	if (strstr(finding, "past-end") || strstr(finding, "stale-translation"))
 		return f->buffer.va;
 	return pumice_image_va(strstr(finding, "target-read") ? pumice_canvas_image(f->canvas) :
 								f->other);

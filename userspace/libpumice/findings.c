@@ -230,6 +230,7 @@ void findings_write(struct pumice_device *dev)
 	FILE *file = NULL;
 	char text[TEXT_BYTES];
 	u32 clears;
+	int err;
 
 	if (!name || !*name || !dev->ops->findings_clears)
 		return;
@@ -240,9 +241,12 @@ void findings_write(struct pumice_device *dev)
 		dev->findings_lost = 0;
 	}
 	dev->findings_clears = clears;
-	while (!get(dev, dev->findings_written, text, sizeof(text)) &&
+	while (!(err = get(dev, dev->findings_written, text, sizeof(text))) &&
 	       write_line(name, &file, text))
 		dev->findings_written++;
+	/* The back end takes its next finding from what it has read until there is none. */
+	if (err != -ENOENT)
+		dev->ops->finding(dev, UINT32_MAX, text, sizeof(text));
 	write_lost(dev, name, &file);
 	if (file)
 		fclose(file);

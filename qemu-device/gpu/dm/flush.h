@@ -26,9 +26,9 @@ struct dm_flush {
 /*
  * Execute a flush of a data master's stream, of a job in context ctx, after the work before it.
  * In fast mode an invalidation drops programs that were fetched. Without clean and invalidate it
- * has waited, which is passed on, too. Returns whether it was an operation of a detailed mode, which
- * takes as long as the caches have lines of the context: then the caller ends its step, in which it
- * may hold the device lock, so that the time of a step is at most that of one operation.
+ * has waited, which is passed on, too. Returns whether it was an operation of a detailed mode,
+ * which takes as long as the caches have lines of the context: then the caller ends its step, in
+ * which it may hold the device lock, so that the time of a step is at most that of one operation.
  */
 static inline bool dm_flush(struct mmu *mmu, enum pumice_unit master, unsigned int ctx,
 			    const struct dm_flush *flush)

@@ -598,7 +598,7 @@ static void verify(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx,
 	if (mmu_uses_stale(mmu, tlb, ctx, va, access, unit))
 		mmu->stale(mmu->stale_opaque, &(struct mmu_stale){
 			.unit = unit, .access = access, .ctx = ctx, .usc = tlb->usc,
-			.addr = va });
+			.program = tlb->program, .addr = va });
 }
 
 /* Mode strict: report the tables of a walk. */
@@ -611,7 +611,7 @@ static void report_walk(const struct mmu *mmu, const struct mmu_walked *walked)
 u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va, u64 bytes,
 		  enum pumice_access access, enum pumice_unit source, struct gpu_fault *fault)
 {
-	const enum pumice_unit unit = (enum pumice_unit)(source & ~MMU_KIND_1);
+	const enum pumice_unit unit = (enum pumice_unit)(source & ~MMU_FLAGS);
 	const u32 detailed = mmu_is_detailed(mmu) ? MMU_TLB_DETAILED : 0;
 	struct mmu_tlb_entry *e = mmu_tlb_entry(tlb, va);
 	enum pumice_fault why = PUMICE_FAULT_MMU_ADDRESS;

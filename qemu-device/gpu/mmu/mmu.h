@@ -188,6 +188,7 @@ struct mmu_stale {
 	enum pumice_access access;
 	unsigned int ctx;
 	u32 usc;	/* as in struct mmu_request */
+	bool program;
 	u64 addr;
 };
 
@@ -430,6 +431,14 @@ static inline void mmu_request(const struct mmu *mmu, const struct mmu_tlb *tlb,
 {
 	if (mmu->request)
 		mmu_pass_request(mmu, tlb, ctx, va, bytes, access, source);
+}
+
+/* Mode strict: a unit uses bytes that it has read by a request of MMU_WINDOW(). */
+static inline void mmu_use(const struct mmu *mmu, const struct mmu_tlb *tlb, unsigned int ctx,
+			   u64 va, u64 bytes, enum pumice_unit unit)
+{
+	if (mmu->stale)
+		mmu_pass_request(mmu, tlb, ctx, va, bytes, PUMICE_ACCESS_READ, MMU_USE(unit));
 }
 
 /*

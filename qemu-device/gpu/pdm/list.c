@@ -50,11 +50,14 @@ static bool read_word(struct pdm *pdm, u32 *word, struct gpu_fault *fault)
 		list->window_valid = false;
 		*fault = (struct gpu_fault){ .ctx = (u8)pdm->job.ctx };
 		if (!mmu_read(pdm->config.mmu, &list->tlb, pdm->job.ctx, at, list->window,
-			      sizeof(list->window), PUMICE_ACCESS_READ, PUMICE_UNIT_PDM, fault))
+			      sizeof(list->window), PUMICE_ACCESS_READ,
+			      MMU_WINDOW(PUMICE_UNIT_PDM), fault))
 			return false;
 		list->window_valid = true;
 		list->window_at = at;
 	}
+	mmu_use(pdm->config.mmu, &list->tlb, pdm->job.ctx, list->pc, sizeof(*word),
+		PUMICE_UNIT_PDM);
 	*word = list->window[(list->pc - at) / sizeof(u32)];
 	list->pc += sizeof(u32);
 	return true;

@@ -48,13 +48,22 @@ void strict_clear(struct strict *strict)
 }
 
 /*
+ * Return the end of a buffer in a finding, if it is not of an instruction: an error of a unit is
+ * another one for each buffer.
+ */
+static u64 end_of(const struct strict_finding *f)
+{
+	return f->kind == PUMICE_FINDING_PAST_END && !f->code ? f->buffer.end : 0;
+}
+
+/*
  * Return whether two findings are the same error: of the same instructions, at any address; of
  * pages, of the same list and scenes; of the same object of the firmware's interface.
  */
 static bool is_same(const struct strict_finding *a, const struct strict_finding *b)
 {
 	return a->kind == b->kind && a->os == b->os && a->ctx == b->ctx && a->code == b->code &&
-	       a->pc == b->pc && a->unit == b->unit &&
+	       a->pc == b->pc && a->unit == b->unit && end_of(a) == end_of(b) &&
 	       a->page.list == b->page.list && a->page.scene == b->page.scene &&
 	       a->page.other.scene == b->page.other.scene &&
 	       a->object.addr == b->object.addr && a->table.va == b->table.va &&

@@ -446,7 +446,7 @@ struct usc_program *usc_cache_insert(struct usc_program_cache *cache, struct usc
 }
 
 static struct known_source *source_slot(struct usc_program_cache *cache,
-				      const struct usc_source *source)
+					const struct usc_source *source)
 {
 	u64 hash = (source->addr ^ (u64)source->ctx << 40 ^ (u64)source->insns << 46) *
 		   0x9e3779b97f4a7c15ull;

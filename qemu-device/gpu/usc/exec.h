@@ -273,8 +273,7 @@ static inline void exec_request(const struct exec *x, u64 va, u64 bytes, bool st
 /* Mode strict: the program uses bytes of a request of MMU_WINDOW(). */
 static inline void exec_use(const struct exec *x, u64 va, u64 bytes)
 {
-	if (x->usc->strict)
-		exec_request(x, va, bytes, false, MMU_USE(PUMICE_UNIT_USC_DATA));
+	mmu_use(x->usc->config.mmu, &x->usc->tlb, x->ctx, va, bytes, PUMICE_UNIT_USC_DATA);
 }
 
 /* Mode strict: the program will access bytes by exec_host(), and request them afterwards. */

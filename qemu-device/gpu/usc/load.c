@@ -235,7 +235,8 @@ static struct usc_source source_of(const struct place *at, const struct usc_prog
 	};
 }
 
-static struct usc_load *begin(const struct usc_program_cache *cache, const struct usc_source *source)
+static struct usc_load *begin(const struct usc_program_cache *cache,
+			      const struct usc_source *source)
 {
 	const u32 key[] = { source->insns, source->limits.stage };
 	struct usc_load *load = calloc(1, sizeof(*load));

@@ -28,6 +28,7 @@
 #define CLEARED	0x40302010u
 #define BEFORE	0xeeeeeeeeu
 
+static const char *device = "inproc:cores=3,threads=0,ram=64";
 static struct pumice_device *dev;
 static struct pumice_vm *vm;
 static struct pumice_context *context;
@@ -68,7 +69,7 @@ static int set_up(void **state)
 	struct pumice_hwrt_desc set;
 
 	(void)state;
-	if (pumice_device_open("inproc:cores=3,threads=0,ram=64", &dev, NULL, 0) ||
+	if (pumice_device_open(device, &dev, NULL, 0) ||
 	    pumice_vm_create(dev, &vm) || pumice_stream_create(vm, 65536, &stream) ||
 	    pumice_stream_create(vm, 65536, &list) ||
 	    pumice_context_create_type(vm, PUMICE_CONTEXT_RENDER, PUMICE_PRIORITY_NORMAL,
@@ -365,6 +366,49 @@ static void a_wrong_list_is_described(void **state)
 	a_list_renders_as_its_record_does(state);
 }
 
+/* Render the tile of a list of the user's in a buffer of some bytes, in mode strict. */
+static void run_in_buffer(uint32_t bytes)
+{
+	struct pumice_buffer buffer;
+	uint32_t *at;
+
+	assert_int_equal(pumice_buffer_create(vm, bytes, &buffer), 0);
+	assert_int_equal(pumice_bo_set_label(buffer.bo, "list"), 0);
+	at = buffer.cpu;
+	pumice_pdm_mode_pack(at, &(struct pumice_pdm_mode){ .addr = record });
+	at += PUMICE_PDM_MODE_WORDS;
+	pumice_pdm_tile_pack(at, &(struct pumice_pdm_tile){ .x = 1, .y = 2 });
+	at += PUMICE_PDM_TILE_WORDS;
+	pumice_pdm_branch_pack(at, &(struct pumice_pdm_branch){ 0 });
+	at += PUMICE_PDM_BRANCH_WORDS;
+	pumice_pdm_store_pack(at, &(struct pumice_pdm_store){ .end = true });
+	assert_ptr_equal(at + PUMICE_PDM_STORE_WORDS, (uint32_t *)buffer.cpu + 6);
+	run(buffer.va);
+	pumice_buffer_destroy(&buffer);
+}
+
+static void mode_strict_compares_the_commands_of_a_list_with_its_buffer(void **state)
+{
+	char text[4096];
+
+	tear_down(state);
+	device = "inproc:cores=3,threads=0,ram=64,mode=strict";
+	assert_int_equal(set_up(state), 0);
+	/* The PDM fetches more words than the list has. */
+	run_in_buffer(24);
+	assert_int_equal(pumice_finding_get(dev, 0, text, sizeof(text)), -ENOENT);
+	run_in_buffer(20);
+	assert_int_equal(pumice_finding_get(dev, 0, text, sizeof(text)), 0);
+	assert_non_null(strstr(text, "{\"finding\":\"past-end\",\"unit\":\"pdm\","));
+	assert_non_null(strstr(text, ",\"label\":\"list\","));
+	assert_non_null(strstr(text, ",\"master\":\"pdm\","));
+	/* Another buffer has another finding of the unit. */
+	run_in_buffer(20);
+	assert_int_equal(pumice_finding_get(dev, 1, text, sizeof(text)), -ENOENT);
+	run_in_buffer(16);
+	assert_int_equal(pumice_finding_get(dev, 1, text, sizeof(text)), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -375,6 +419,7 @@ int main(void)
 		cmocka_unit_test(tiles_are_stored_to_another_image),
 		cmocka_unit_test(arguments_out_of_range_are_refused),
 		cmocka_unit_test(a_wrong_list_is_described),
+		cmocka_unit_test(mode_strict_compares_the_commands_of_a_list_with_its_buffer),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
