@@ -75,7 +75,7 @@ int pumice_bo_create_flags(struct pumice_device *dev, uint64_t size, struct pumi
 	if (exclusive && exclusive->dev != dev)
 		return fail(dev, EINVAL,
 			    "bo: the exclusive vm belongs to another device; create the bo in that one");
-	err = dev->ops->bo_create(dev, round_up(size, PAGE_BYTES), exclusive, flags, bo);
+	err = dev->ops->bo_create(dev, size, exclusive, flags, bo);
 	if (err)
 		return err;
 	(*bo)->bytes = size;

@@ -24,10 +24,12 @@ static int place_stream(struct pumice_stream *s, u64 bytes)
 	void *cpu;
 	int err;
 
+	/* Data begin at the end of its pages. Too many bytes are refused as they are. */
+	if (bytes <= UINT64_MAX - PAGE_BYTES)
+		bytes = round_up(bytes, PAGE_BYTES);
 	err = pumice_bo_create(s->vm->dev, bytes, s->vm, &s->bo);
 	if (err)
 		return err;
-	s->bo->bytes = s->bo->size;	/* data begin at the end of its pages */
 	bo_name_internal(s->bo, "a stream");
 	err = pumice_bo_map(s->bo, &cpu);
 	if (err)

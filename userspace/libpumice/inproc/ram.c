@@ -90,6 +90,7 @@ int inproc_bo_create(struct pumice_device *dev, u64 size, struct pumice_vm *excl
 	struct inproc_bo *bo = calloc(1, sizeof(*bo));
 
 	(void)exclusive;
+	size = round_up(size, PAGE_BYTES);
 	if (bo) {
 		pthread_mutex_lock(&d->lock);
 		bo->memory = memory_create(d, size);
