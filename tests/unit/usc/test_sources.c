@@ -165,8 +165,8 @@ static void make_long_program(struct fixture *fx, u32 number)
 	struct usc_program *p;
 
 	put_code((u32 *)(void *)(fx->code + OTHER_CODE), insns, number);
-	p = usc_program_get(fx->cache, &fx->mmu, &fx->tlb, FX_CTX, FX_CODE + OTHER_CODE, insns, &own,
-			    &fx->fault);
+	p = usc_program_get(fx->cache, &fx->mmu, &fx->tlb, FX_CTX, FX_CODE + OTHER_CODE, insns,
+			    &own, &fx->fault);
 	assert_non_null(p);
 	assert_int_equal(p->pool[0], number);
 	fx_put(fx, p);

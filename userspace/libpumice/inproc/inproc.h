@@ -513,8 +513,8 @@ u32 tables_walk(struct inproc_device *d, const struct tables *t, u64 va,
 int space_init(struct inproc_device *d, struct space *s);
 void space_fini(struct inproc_device *d, struct space *s);
 /*
- * Change a range; replaced mappings are kept until space_release(), to be called
- * when the TLBs are invalidated, after one or more changes. @new: mapping to be copied there, or NULL
+ * Change a range; replaced mappings are kept until space_release(), to be called after one or
+ * more changes, when the TLBs are invalidated. @new: mapping to be copied there, or NULL
  */
 int space_change(struct inproc_device *d, struct space *s, u64 va, u64 size,
 		 const struct mapping *new, struct space_change *change);
@@ -644,14 +644,15 @@ struct vm_update {
 };
 
 /*
- * Execute one checked operation as part of an update. @memory: memory to map, or NULL. Return: 0 or a
- * negative errno.
+ * Execute one checked operation as part of an update. @memory: memory to map, or NULL. Return: 0
+ * or a negative errno.
  */
 int vm_bind_one(struct inproc_device *d, struct inproc_vm *vm, struct vm_update *update,
 		const struct pumice_bind *op, struct memory *memory);
 /*
- * Complete an update: have translations and caches invalidated once for all its operations, and
- * release what they have replaced. Also after an operation that has failed. Return: as vm_bind_one().
+ * Complete an update, also after an operation that has failed: have translations and caches
+ * invalidated once for all operations, and release what they have replaced. Return: as
+ * vm_bind_one().
  */
 int vm_update_end(struct inproc_device *d, struct inproc_vm *vm, struct vm_update *update);
 

@@ -188,7 +188,8 @@ int inproc_vm_peek(struct pumice_vm *base, u64 va, void *data, u64 bytes)
 		if (m->flags & PUMICE_BIND_NULL)
 			memset((u8 *)data + done, 0, part);
 		else
-			memcpy((u8 *)data + done, ram_cpu(d, m->bus + (va + done - m->at.va)), part);
+			memcpy((u8 *)data + done, ram_cpu(d, m->bus + (va + done - m->at.va)),
+			       part);
 		done += part;
 	}
 	pthread_mutex_unlock(&d->lock);
