@@ -86,6 +86,12 @@ gives 3 "2 findings" env PUMICE_DEVICE=drm pumice-strict pumice-run /tmp/race.pa
 	"other side: read at /tmp/race.pasm:9 instruction 5, wave 1, lane 0"
 report findings_of_a_command_have_its_lines $? "$out"
 
+# The library creates the buffer with 8 bytes; the word after them is in its page.
+gives 3 "1 finding" env PUMICE_DEVICE=drm pumice-strict "$(dirname "$0")/leaver" past >"$out" &&
+	has "1. past-end, read of address 0x" ", buffer weights, which ends at 0x" \
+	"at  leaver.pasm:6 instruction 3 of the program at 0x"
+report access_after_the_end_of_a_buffer_of_the_library_is_found $? "$out"
+
 # Those of the command before are still in the driver's file.
 echo end >/tmp/end.pasm
 check findings_of_others_are_not_those_of_a_command \

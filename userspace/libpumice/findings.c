@@ -244,7 +244,7 @@ void findings_write(struct pumice_device *dev)
 	while (!(err = get(dev, dev->findings_written, text, sizeof(text))) &&
 	       write_line(name, &file, text))
 		dev->findings_written++;
-	/* The back end takes its next finding from what it has read until there is none. */
+	/* The back end reads its findings anew when one of them did not exist. */
 	if (err != -ENOENT)
 		dev->ops->finding(dev, UINT32_MAX, text, sizeof(text));
 	write_lost(dev, name, &file);

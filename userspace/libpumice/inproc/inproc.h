@@ -490,12 +490,12 @@ u64 tables_lend_gib(struct inproc_device *d, struct tables *t, u64 va, u64 bus);
 /* Set the directory of a GiB to @own, which tables_lend_gib() returned. */
 void tables_return_gib(struct inproc_device *d, struct tables *t, u64 va, u64 own);
 /*
- * Reserve the pages that mapping, or unmapping, @size bytes at @va may need, in addition to what a
- * change has.
+ * Reserve the pages that mapping, or unmapping, @size bytes at @va may need, in addition to those
+ * of the change.
  */
 int tables_reserve(struct inproc_device *d, struct tables *t, u64 va, u64 size, bool map,
 		   struct table_change *change);
-/* Enter a mapping, in place of what is mapped there. Cannot fail. */
+/* Enter a mapping, in place of those that are there. Cannot fail. */
 void tables_map(struct inproc_device *d, struct tables *t, const struct mapping *m,
 		struct table_change *change);
 /*
@@ -637,7 +637,7 @@ int inproc_vm_peek(struct pumice_vm *vm, u64 va, void *data, u64 bytes);
  */
 void vm_note_memory(struct inproc_vm *vm, const struct pumice_bind *op,
 		    const struct memory *memory);
-/* What operations of an address space have changed; zero at first. */
+/* Changes of an address space by some operations; zero at first. */
 struct vm_update {
 	struct space_change change;
 	u64 start, end;		/* of the addresses whose translations must be invalidated */
