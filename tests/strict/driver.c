@@ -462,7 +462,7 @@ static bool right_has_none(const void *error, char *finding)
 
 	set_up(&f, e);
 	run(&f, e, 0);
-	none = pumice_finding_get(f.dev, 0, finding, FINDING_BYTES);
+	none = strict_has_none(f.dev, finding);
 	if (e->finding && !strcmp(e->finding, "unflushed-write") &&
 	    ((uint32_t *)f.buffer.cpu)[e->offset / 4]) {
 		printf("# the right driver's second job has not stored\n");
@@ -503,7 +503,7 @@ static bool wrong_is_found(const void *error, char *finding)
 	snprintf(job, sizeof(job), "\"master\":\"cdm\",\"job_context\":%u,\"job\":2,",
 		 pumice_context_id(f.context));
 	if (!e->finding) {
-		ok = pumice_finding_get(f.dev, 0, finding, FINDING_BYTES);
+		ok = strict_has_none(f.dev, finding);
 		tear_down(&f);
 		return ok;
 	}
@@ -558,7 +558,7 @@ static bool last_alias_remains(const char *device, char *finding)
 	assemble_aliases(&f, second);
 	run_job(&f, f.context, f.stream, f.kernel, false);
 	word = *(uint32_t *)f.buffer.cpu;
-	none = pumice_finding_get(f.dev, 0, finding, FINDING_BYTES);
+	none = strict_has_none(f.dev, finding);
 	require(&f, pumice_vm_remove(f.vm, second), "unmap");
 	tear_down(&f);
 	if (word != AFTER)

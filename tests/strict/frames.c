@@ -482,7 +482,7 @@ static bool right_has_none(const void *error, char *finding)
 
 	set_up(&f);
 	e->draw(&f, false);
-	none = pumice_finding_get(f.dev, 0, finding, FINDING_BYTES);
+	none = strict_has_none(f.dev, finding);
 	tear_down(&f);
 	return none;
 }

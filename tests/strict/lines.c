@@ -2,9 +2,12 @@
 /* Comparison of findings by their words, and lines of the TAP protocol. See lines.h. */
 #include "lines.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "pumice/pumice.h"
 
 bool strict_has(const char *finding, const char *words)
 {
@@ -20,6 +23,15 @@ bool strict_is(const char *finding, const char *kind)
 
 	snprintf(words, sizeof(words), "{\"finding\":\"%s\",", kind);
 	return strict_has(finding, words);
+}
+
+bool strict_has_none(struct pumice_device *dev, char *finding)
+{
+	const int err = pumice_finding_get(dev, 0, finding, FINDING_BYTES);
+
+	if (err && err != -ENOENT)
+		snprintf(finding, FINDING_BYTES, "error %d: %s", err, pumice_device_error(dev));
+	return err == -ENOENT;
 }
 
 bool strict_line(const char *name, const char *right, bool found, const char *finding)

@@ -5,12 +5,16 @@
 
 #include <stdbool.h>
 
+struct pumice_device;
+
 #define FINDING_BYTES	4096u	/* of a finding */
 
 /* Return whether words are in a finding; prints them otherwise. */
 bool strict_has(const char *finding, const char *words);
 /* Return whether a finding has a kind; prints it otherwise. */
 bool strict_is(const char *finding, const char *kind);
+/* Return whether a device has no finding; gets the first one, or the words of another error. */
+bool strict_has_none(struct pumice_device *dev, char *finding);
 /*
  * Print the line of a seeded error, after its finding. right: the finding of the right variant, or
  * NULL if it has none. Returns whether the error passes.

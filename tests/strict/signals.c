@@ -56,7 +56,7 @@ static bool run(char *finding, uint64_t *va, uint32_t *word)
 	require(dev, pumice_stream_end(stream, &start), "stream");
 	require(dev, pumice_context_run(context, start, PUMICE_FOREVER, NULL), "job");
 	finding[0] = '\0';
-	found = !pumice_finding_get(dev, 0, finding, FINDING_BYTES);
+	found = !strict_has_none(dev, finding);
 	*va = buffer.va + 4;
 	*word = ((uint32_t *)buffer.cpu)[1];
 	pumice_kernel_destroy(kernel);
