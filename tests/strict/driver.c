@@ -38,6 +38,7 @@ struct fixture {
 	struct pumice_buffer buffer;	/* accessed by the jobs */
 	struct pumice_buffer next;	/* mapped at its address instead, by the host */
 	struct pumice_buffer result;	/* of the jobs */
+	uint64_t before, after;		/* GPU clock when the host begins and ends to act */
 };
 
 /* A seeded error of the driver. */
@@ -430,7 +431,9 @@ static void run(struct fixture *f, const struct driver_error *e, uint32_t omitte
 	run_job(f, f->other_context, f->other_stream, f->other_kernel, false);
 	run_job(f, f->context, f->stream, f->kernel, false);
 	inproc_device(f->dev)->omitted = omitted;
+	require(f, pumice_device_timestamp(f->dev, &f->before, NULL), "clock");
 	e->act(f);
+	require(f, pumice_device_timestamp(f->dev, &f->after, NULL), "clock");
 	run_job(f, f->context, f->stream, f->kernel, omitted && e->fault);
 	inproc_device(f->dev)->omitted = 0;
 }
@@ -478,6 +481,20 @@ static bool right_has_none(const void *error, char *finding)
 	return none;
 }
 
+/* Return whether a finding of a removed mapping has the time at which the host removed it. */
+static bool time_is_of_the_act(const struct fixture *f, const char *finding)
+{
+	static const char key[] = ",\"unmapped_at\":";
+	const char *at = strstr(finding, key);
+	const uint64_t time = at ? strtoull(at + strlen(key), NULL, 10) : 0;
+
+	if (!strstr(finding, "\"unmapped_by\":") || (time >= f->before && time <= f->after))
+		return true;
+	printf("# unmapped at %" PRIu64 ", not between %" PRIu64 " and %" PRIu64 "\n", time,
+	       f->before, f->after);
+	return false;
+}
+
 /* Write the words of a place with the address of the access. */
 static void expand(uint64_t at, const char *place, char *out)
 {
@@ -510,7 +527,7 @@ static bool wrong_is_found(const void *error, char *finding)
 	expand(e->code ? f.kernel->code_va : f.buffer.va + e->offset, e->place, place);
 	ok = !pumice_finding_get(f.dev, 0, finding, FINDING_BYTES) &&
 	     strict_is(finding, e->finding) && strict_has(finding, place) &&
-	     (!e->rest || strict_has(finding, e->rest));
+	     (!e->rest || strict_has(finding, e->rest)) && time_is_of_the_act(&f, finding);
 	if (!e->code)
 		ok = ok && strict_has(finding, job) && strict_has(finding, ",\"source\":\"");
 	snprintf(lane, sizeof(lane), ",\"lane\":%u,", e->lane);
