@@ -3,8 +3,9 @@
  * A program that ends without destroying its objects: run a kernel with a race in the device that
  * PUMICE_DEVICE names, wait for it, and end as the argument says: "exit", "kill" or "crash", by
  * a signal. With "past" the kernel loads the word after a buffer with a name, instead, and with
- * "page" that after its page, which faults. "wait" and "ignore" print the name of the file with the
- * findings and wait for a signal; "ignore" handles it and exits.
+ * "page" that after its page, which faults; with "freed" it loads a word of the buffer, which has
+ * been destroyed, and faults. "wait" and "ignore" print the name of the file with the findings and
+ * wait for a signal; "ignore" handles it and exits.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -17,6 +18,7 @@
 #include <pumice/pumice.h>
 
 #define PAGE_BYTES	4096u
+#define BUFFER_BYTES	8u
 
 /* Two waves store to one word, at line 4. */
 static const char race[] = ".group 64, 1, 1\n"
@@ -26,6 +28,7 @@ static const char race[] = ".group 64, 1, 1\n"
 			   "end\n";
 
 static struct pumice_device *dev;
+static struct pumice_buffer buffer;
 
 static void check(const char *what, int err)
 {
@@ -35,12 +38,10 @@ static void check(const char *what, int err)
 	exit(1);
 }
 
-/* Write a program that loads the word at an offset of a buffer of 8 bytes, at line 6. */
+/* Write a program that loads the word at an offset of the buffer, at line 6. */
 static void write_load(struct pumice_vm *vm, unsigned int offset, char *text, size_t bytes)
 {
-	static struct pumice_buffer buffer;
-
-	check("buffer", pumice_buffer_create(vm, 8, &buffer));
+	check("buffer", pumice_buffer_create(vm, BUFFER_BYTES, &buffer));
 	check("label", pumice_bo_set_label(buffer.bo, "weights"));
 	snprintf(text, bytes,
 		 ".group 1, 1, 1\n"
@@ -53,7 +54,10 @@ static void write_load(struct pumice_vm *vm, unsigned int offset, char *text, si
 		 offset);
 }
 
-/* Run the kernel that loads the word at an offset of the buffer, or, 0, that with the race. */
+/*
+ * Run the kernel that loads the word at an offset of the buffer, or, 0, that with the race. A
+ * buffer with the word is destroyed before the kernel runs, so that no other object has its place.
+ */
 static void run(unsigned int offset)
 {
 	char load[512];
@@ -72,11 +76,13 @@ static void run(unsigned int offset)
 	if (offset)
 		write_load(vm, offset, load, sizeof(load));
 	check("kernel", pumice_kernel_assemble(vm, "leaver.pasm", offset ? load : race, &kernel));
+	if (offset && offset < BUFFER_BYTES)
+		pumice_buffer_destroy(&buffer);
 	pumice_dispatch_init(&dispatch, kernel);
 	check("dispatch", pumice_stream_dispatch(stream, &dispatch));
 	check("end", pumice_stream_end(stream, &start));
 	err = pumice_context_run(context, start, PUMICE_FOREVER, NULL);
-	check("run", err && offset < PAGE_BYTES);
+	check("run", err && (!offset || (offset >= BUFFER_BYTES && offset < PAGE_BYTES)));
 }
 
 static void on_signal(int number)
@@ -103,7 +109,10 @@ int main(int argc, char **argv)
 	const char *how = argc > 1 ? argv[1] : "";
 
 	setrlimit(RLIMIT_CORE, &none);
-	run(!strcmp(how, "past") ? 8 : !strcmp(how, "page") ? PAGE_BYTES : 0);
+	run(!strcmp(how, "past")  ? BUFFER_BYTES :
+	    !strcmp(how, "page")  ? PAGE_BYTES :
+	    !strcmp(how, "freed") ? BUFFER_BYTES - 4 :
+				    0);
 	if (!strcmp(how, "wait") || !strcmp(how, "ignore"))
 		wait_for_signal(!strcmp(how, "ignore"));
 	if (!strcmp(how, "kill"))

@@ -248,6 +248,27 @@ def an_access_of_the_page_after_a_buffer_is_printed_with_its_name():
 
 
 @test
+def the_removal_of_a_mapping_is_printed_with_its_time():
+    out, _ = strict(LEAVER, "freed", status=3)
+    expected = (r"1\. unmapped, read of address 0x[0-9a-f]+, buffer weights\n"
+                r"   at  leaver\.pasm:6 instruction 3 .*\n"
+                r"   in  job 1 of queue [0-9]+, data master cdm\n"
+                r"   unmapped by operation [0-9]+, the buffer is freed\n"
+                r"   removed at GPU clock [1-9][0-9]*\n")
+    assert re.match(expected, out), out
+
+
+@test
+def the_process_that_removed_a_mapping_is_printed():
+    # Only findings of the kernel driver have it.
+    write("removed.json", '{"finding":"unmapped","access":"read","va":"0x1000","label":"weights",'
+                          '"unmapped_by":3,"freed":false,"unmapped_at":5,"process":99}\n')
+    out, _ = strict("sh", "-c", f"'{LEAVER}' exit; cat removed.json >>\"$PUMICE_FINDINGS\"",
+                    status=3)
+    assert "\n   unmapped by operation 3 of process 99\n   removed at GPU clock 5\n" in out, out
+
+
+@test
 def findings_of_all_processes_are_printed():
     out, _ = strict("sh", "-c", f"'{LEAVER}' exit; '{LEAVER}' exit", status=3)
     assert out.count("at  leaver.pasm:4") == 2 and out.endswith("2 findings\n"), out
