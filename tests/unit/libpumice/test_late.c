@@ -14,6 +14,7 @@
 #include "pumice/pumice.h"
 
 #define TEXT_BYTES	1024u
+#define FINDING_BYTES	4096u
 
 /* A device with one buffer, and a context for one program. */
 struct fixture {
@@ -192,6 +193,41 @@ static void data_of_a_signal_that_a_wait_for_any_did_not_return_are_reported(voi
 	tear_down(&f);
 }
 
+/* In mode strict the use is a finding, and the program continues. */
+static void assert_late_finding(struct fixture *f, const char *use)
+{
+	char finding[FINDING_BYTES] = "";
+
+	run(f, use);
+	assert_int_equal(pumice_finding_get(f->dev, 0, finding, sizeof(finding)), 0);
+	if (!strstr(finding, "{\"finding\":\"late-data\","))
+		fail_msg("no late-data: %s", finding);
+}
+
+/* The part of a USC for late data serves both modes, or is created for mode strict alone. */
+static void data_arrive_late_in_each_mode_after_changes_of_it(void **state)
+{
+	static const char use[] = "global_load32 sig3, r7, [one], sh0 + r1\nmov r2, [one], r7\n";
+	static const char *const late[] = { "early", "data", "poison" };
+	struct fixture f;
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(late) / sizeof(late[0]); n++) {
+		const int err = strcmp(late[n], "poison") ? 0 : -EIO;
+
+		set_up(&f, late[n]);
+		for (uint32_t round = 0; round < 2; round++) {
+			assert_int_equal(pumice_device_set_mode(f.dev, "strict"), 0);
+			assert_late_finding(&f, use);
+			assert_int_equal(pumice_device_set_mode(f.dev, "fast"), 0);
+			assert_int_equal(run(&f, use), err);
+			if (err)
+				assert_error(&f, "usc-late");
+		}
+		tear_down(&f);
+	}
+}
+
 /* The set-up of meson.build, with which programs of all tests are checked. */
 static void tests_of_meson_have_data_that_arrive_late(void **state)
 {
@@ -215,6 +251,7 @@ int main(void)
 		cmocka_unit_test(a_program_that_waits_has_its_data),
 		cmocka_unit_test(a_program_branches_by_the_load_that_is_complete_first),
 		cmocka_unit_test(data_of_a_signal_that_a_wait_for_any_did_not_return_are_reported),
+		cmocka_unit_test(data_arrive_late_in_each_mode_after_changes_of_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
