@@ -464,6 +464,8 @@ static void descriptions_of_buffers_end_with_mode_strict(void **state)
 
 /* No memory is left for a hierarchy. */
 static bool exhausted;
+/* A job of it begins when the next hierarchy is created; or NULL. */
+static struct fixture *beginning;
 
 struct hierarchy *__real_hierarchy_create(const struct hierarchy_config *config,
 					  const char **error);
@@ -473,7 +475,31 @@ struct hierarchy *__wrap_hierarchy_create(const struct hierarchy_config *config,
 struct hierarchy *__wrap_hierarchy_create(const struct hierarchy_config *config,
 					  const char **error)
 {
+	struct fixture *fx = beginning;
+
+	beginning = NULL;
+	if (fx)
+		job_start(fx, &forever);
 	return exhausted ? NULL : __real_hierarchy_create(config, error);
+}
+
+/* It would have other parts of the GPU while it runs. */
+static void the_mode_does_not_change_if_a_job_begins_meanwhile(void **state)
+{
+	struct fixture *fx = fx_create(&(struct fx_options){ .cores = 2, .threads = 2 });
+
+	(void)state;
+	job_map(fx);
+	fx_boot_proxy(fx);
+	beginning = fx;
+	assert_int_equal(pumice_gpu_set_mode(fx->gpu, "counted"), -EBUSY);
+	assert_null(beginning);
+	assert_int_equal(mode_of(fx), PUMICE_MODE_FAST);
+	assert_null(fx->gpu->hierarchy);
+	fx_fw_write(fx, PUMICE_CDM_CTRL, PUMICE_CDM_CTRL__ABORT__MASK);
+	assert_int_equal(fx_fw_wait(fx, JOB_EVENTS), PUMICE_IC_PENDING__CDM_ABORTED__MASK);
+	assert_int_equal(pumice_gpu_set_mode(fx->gpu, "counted"), 0);
+	fx_destroy(fx);
 }
 
 static void mode_strict_is_whole_after_a_change_without_memory(void **state)
@@ -534,6 +560,7 @@ int main(void)
 		cmocka_unit_test(the_firmware_does_not_change_the_mode),
 		cmocka_unit_test(a_reset_of_the_machine_restores_the_mode_of_the_host),
 		cmocka_unit_test(descriptions_of_buffers_end_with_mode_strict),
+		cmocka_unit_test(the_mode_does_not_change_if_a_job_begins_meanwhile),
 		cmocka_unit_test(mode_strict_is_whole_after_a_change_without_memory),
 		cmocka_unit_test(modes_that_do_not_exist_are_refused),
 	};
