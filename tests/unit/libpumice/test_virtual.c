@@ -327,6 +327,52 @@ static void devices_are_closed_in_any_order(void **state)
 	}
 }
 
+/* Store a word to the buffer of a user by a mapping that is read only, which is a finding. */
+static void store_read_only(struct user *u)
+{
+	struct pumice_bind bind = { .size = 4096, .flags = PUMICE_BIND_READONLY };
+	struct pumice_kernel *kernel;
+	char text[512];
+
+	assert_int_equal(pumice_vm_va_alloc(u->vm, bind.size, 0, &bind.va), 0);
+	bind.bo = u->out.bo;
+	assert_int_equal(pumice_vm_bind(u->vm, &bind, 1, NULL), 0);
+	snprintf(text, sizeof(text),
+		 ".group 1, 1, 1\nmov sh0, %#x\nmov sh1, %#x\nmov r1, [one], 0\n"
+		 "global_store32 sig0, [one], sh0 + r1, r1\nsig_wait r3[0], sig0\nend\n",
+		 (unsigned int)bind.va, (unsigned int)(bind.va >> 32));
+	assert_int_equal(pumice_kernel_assemble(u->vm, "store", text, &kernel), 0);
+	assert_int_equal(pumice_context_run(u->context, build(u, kernel, 0), PUMICE_FOREVER, NULL),
+			 -EIO);
+	pumice_kernel_destroy(kernel);
+}
+
+/* Buffers of both have the same address. */
+static void findings_have_the_buffers_of_their_virtual_gpu(void **state)
+{
+	static const char *const label[2] = { "of zero", "of one" };
+	struct user user[2];
+	char finding[4096], words[64];
+	uint32_t i;
+
+	(void)state;
+	set_up(&user[0], open_gpu("virtual-gpus=2,threads=0,mode=strict"));
+	set_up_virtual(&user[1], user[0].dev, 1);
+	for (i = 0; i < 2; i++)
+		assert_int_equal(pumice_bo_set_label(user[i].out.bo, label[i]), 0);
+	for (i = 0; i < 2; i++)
+		store_read_only(&user[i]);
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(pumice_finding_get(user[i].dev, 0, finding, sizeof(finding)), 0);
+		snprintf(words, sizeof(words), ",\"label\":\"%s\",", label[i]);
+		if (!strstr(finding, "{\"finding\":\"read-only-store\",") ||
+		    !strstr(finding, words))
+			fail_msg("'%s' is not of: %s", label[i], finding);
+	}
+	tear_down(&user[1]);
+	tear_down(&user[0]);
+}
+
 static void assert_refused(struct pumice_device *dev, int err, int expected, const char *text)
 {
 	assert_int_equal(err, expected);
@@ -400,6 +446,7 @@ int main(void)
 		cmocka_unit_test(a_hang_of_one_ends_when_the_other_waits),
 		cmocka_unit_test(a_hang_that_is_waited_for_ends_after_the_time_out),
 		cmocka_unit_test(devices_are_closed_in_any_order),
+		cmocka_unit_test(findings_have_the_buffers_of_their_virtual_gpu),
 		cmocka_unit_test(bad_numbers_are_refused),
 		cmocka_unit_test(bad_keys_are_refused),
 		cmocka_unit_test(eight_work_while_one_is_opened_and_closed),
