@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Code that changes: by the CPU between jobs, by a job with a flush of code, and at an address whose
- * memory is replaced. Each launch has the result of the program that is there. The GPU fetches code
- * of a job once, until such a change is announced.
+ * Code that changes: by the CPU between jobs, by a job with a flush of code, and at an address
+ * whose memory is replaced. Each launch has the result of the program that is there. The GPU
+ * fetches code of a job once, until such a change is announced.
  */
 #include <stdio.h>
 
