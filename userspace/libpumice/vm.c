@@ -299,6 +299,18 @@ static u64 good_align(u64 size)
 	return size >= LARGE_PAGE ? LARGE_PAGE : align;
 }
 
+/* Allocate addresses for a node, and those of its guard. Lock held. */
+static int add_node(struct pumice_vm *vm, struct va_node *node, u64 size, u64 align)
+{
+	int err = extents_alloc(&vm->room[node->heap], size + node->guard, align, &node->at.va);
+
+	if (err)
+		return err;
+	node->at.size = size;
+	ranges_add(&vm->nodes, &node->at);
+	return 0;
+}
+
 /* @guard: bytes after @size to be allocated too */
 static int va_alloc(struct pumice_vm *vm, u32 heap, u64 size, u64 guard, u64 align, bool placed,
 		    u64 *va)
@@ -307,19 +319,15 @@ static int va_alloc(struct pumice_vm *vm, u32 heap, u64 size, u64 guard, u64 ali
 	int err = -ENOMEM;
 
 	if (node) {
+		*node = (struct va_node){ .guard = guard, .heap = heap, .placed = placed };
 		pthread_mutex_lock(&vm->lock);
-		err = extents_alloc(&vm->room[heap], size + guard, align, va);
-		if (!err) {
-			*node = (struct va_node){
-				.at = { .va = *va, .size = size }, .guard = guard, .heap = heap,
-				.placed = placed,
-			};
-			ranges_add(&vm->nodes, &node->at);
-			node = NULL;
-		}
+		err = add_node(vm, node, size, align);
 		pthread_mutex_unlock(&vm->lock);
 	}
-	free(node);
+	if (err)
+		free(node);
+	else
+		*va = node->at.va;
 	return err ? fail(vm->dev, ENOMEM, "vm: no free addresses for %#llx bytes; remove something",
 			  (unsigned long long)size) : 0;
 }
