@@ -106,6 +106,8 @@ static void replace_buffer(struct fixture *f)
 #define ADD32	"global_atomic.u32 add, sig3, r7, [one], sh0 + r1, r9\nsig_wait r2[0], sig3\n"
 
 /* In a place %A is the address of the access, %E that of the buffer's end. */
+#define AFTER_END(access) \
+	"\"access\":\"" access "\",\"va\":\"%A\",\"label\":\"victim\",\"end\":\"%E\""
 static const struct host_error errors[] = {
 	{
 		.name = "buffer_unmapped_before_its_job",
@@ -140,32 +142,32 @@ static const struct host_error errors[] = {
 		.name = "load_after_the_last_page_of_a_buffer",
 		.bytes = PAGE + 100, .access = LOAD32, .right = PAGE + 96, .wrong = 2 * PAGE,
 		.finding = "unmapped",
-		.place = "\"access\":\"read\",\"va\":\"%A\",\"label\":\"victim\",\"end\":\"%E\"",
+		.place = AFTER_END("read"),
 	}, {
 		.name = "load_after_the_end_of_a_buffer",
 		.bytes = 100, .access = LOAD32, .right = 96, .wrong = 100,
 		.finding = "past-end",
-		.place = "\"access\":\"read\",\"va\":\"%A\",\"label\":\"victim\",\"end\":\"%E\"",
+		.place = AFTER_END("read"),
 	}, {
 		.name = "store_after_the_end_of_a_buffer",
 		.bytes = 100, .access = STORE32, .right = 96, .wrong = 2000,
 		.finding = "past-end",
-		.place = "\"access\":\"write\",\"va\":\"%A\",\"label\":\"victim\",\"end\":\"%E\"",
+		.place = AFTER_END("write"),
 	}, {
 		.name = "load_across_the_end_of_a_buffer",
 		.bytes = 98, .access = LOAD32, .right = 92, .wrong = 96,
 		.finding = "past-end",
-		.place = "\"access\":\"read\",\"va\":\"%A\",\"label\":\"victim\",\"end\":\"%E\"",
+		.place = AFTER_END("read"),
 	}, {
 		.name = "load_of_the_byte_after_a_buffer_of_two_pages",
 		.bytes = PAGE + 1, .access = LOAD8, .right = PAGE, .wrong = PAGE + 1,
 		.finding = "past-end",
-		.place = "\"access\":\"read\",\"va\":\"%A\",\"label\":\"victim\",\"end\":\"%E\"",
+		.place = AFTER_END("read"),
 	}, {
 		.name = "load_after_the_end_of_a_part",
 		.bytes = 2 * PAGE + 8, .access = LOAD32, .right = 4, .wrong = 8, .part = true,
 		.finding = "past-end",
-		.place = "\"access\":\"read\",\"va\":\"%A\",\"label\":\"victim\",\"end\":\"%E\"",
+		.place = AFTER_END("read"),
 	}, {
 		/* Lane 3 is the first one after the end. */
 		.name = "load_of_one_lane_after_the_end",
@@ -176,22 +178,22 @@ static const struct host_error errors[] = {
 		.name = "work_group_copy_across_the_end_of_a_buffer",
 		.bytes = 100, .access = COPY16, .right = 84, .wrong = 88, .lanes = 32,
 		.finding = "past-end",
-		.place = "\"access\":\"read\",\"va\":\"%A\",\"label\":\"victim\",\"end\":\"%E\"",
+		.place = AFTER_END("read"),
 	}, {
 		.name = "burst_to_shared_registers_across_the_end_of_a_buffer",
 		.bytes = 100, .access = BURST16, .right = 84, .wrong = 88,
 		.finding = "past-end",
-		.place = "\"access\":\"read\",\"va\":\"%A\",\"label\":\"victim\",\"end\":\"%E\"",
+		.place = AFTER_END("read"),
 	}, {
 		.name = "dynamic_constant_after_the_end_of_a_buffer",
 		.bytes = 100, .access = DC32, .right = 96, .wrong = 100,
 		.finding = "past-end",
-		.place = "\"access\":\"read\",\"va\":\"%A\",\"label\":\"victim\",\"end\":\"%E\"",
+		.place = AFTER_END("read"),
 	}, {
 		.name = "atomic_operation_after_the_end_of_a_buffer",
 		.bytes = 4, .access = ADD32, .right = 0, .wrong = 4,
 		.finding = "past-end",
-		.place = "\"access\":\"write\",\"va\":\"%A\",\"label\":\"victim\",\"end\":\"%E\"",
+		.place = AFTER_END("write"),
 	},
 };
 

@@ -398,7 +398,7 @@ static inline const struct mmu_tlb_entry *valid_far(const struct mmu *mmu,
 
 	if (far->tag != mmu_tlb_page_tag(ctx, va, shift))
 		return NULL;
-	gen = atomic_load_explicit(&mmu->gen[ctx], memory_order_acquire);
+	gen = mmu_generation(mmu, ctx);
 	return far->gen == gen || mmu_tlb_renew(mmu, far, ctx, va, gen) ? far : NULL;
 }
 
@@ -630,7 +630,7 @@ u8 *mmu_translate(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va
 		tlb->misses++;
 		atomic_fetch_add_explicit(&mmu->misses, 1, memory_order_relaxed);
 		/* Before the walk: an invalidation during it must drop the result. */
-		gen = atomic_load_explicit(&mmu->gen[ctx], memory_order_acquire);
+		gen = mmu_generation(mmu, ctx);
 		why = walk(mmu, ctx, va, access, unit, &found);
 		if (mmu->event)
 			mmu->event(mmu->event_opaque, PUMICE_TRACE_KIND_MMU_WALK, ctx, va, unit);
@@ -754,7 +754,7 @@ bool mmu_tlb_renew(const struct mmu *mmu, struct mmu_tlb_entry *entry, unsigned 
 
 u64 mmu_find_invalidation(const struct mmu *mmu, unsigned int ctx, u64 va)
 {
-	const u64 gen = atomic_load_explicit(&mmu->gen[ctx], memory_order_acquire);
+	const u64 gen = mmu_generation(mmu, ctx);
 	u64 n;
 
 	for (n = gen; n && gen - n < MMU_RANGES; n--) {

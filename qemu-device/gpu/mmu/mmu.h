@@ -349,6 +349,12 @@ static inline u64 mmu_space(unsigned int os, u64 catalogue)
  */
 u64 mmu_find_invalidation(const struct mmu *mmu, unsigned int ctx, u64 va);
 
+/* Return the generation of translations of a context, which each invalidation increases. */
+static inline u64 mmu_generation(const struct mmu *mmu, unsigned int ctx)
+{
+	return atomic_load_explicit(&mmu->gen[ctx], memory_order_acquire);
+}
+
 /*
  * The fast path: return a host pointer to va, or NULL when the TLB has no entry with these
  * permissions. The caller has checked va < 1 TiB.
@@ -361,7 +367,7 @@ static inline u8 *mmu_tlb_lookup(const struct mmu *mmu, struct mmu_tlb *tlb, uns
 
 	if (e->tag != mmu_tlb_tag(ctx, va) || !(e->perms & perm))
 		return NULL;
-	gen = atomic_load_explicit(&mmu->gen[ctx], memory_order_acquire);
+	gen = mmu_generation(mmu, ctx);
 	if (e->gen != gen && !mmu_tlb_renew(mmu, e, ctx, va, gen))
 		return NULL;
 	return e->host + (va & ((1u << MMU_GRAIN_SHIFT) - 1));
@@ -491,12 +497,6 @@ bool mmu_uses_stale(const struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx
 
 /* Return whether caches of the GPU keep nothing of the page of an address. */
 bool mmu_is_coherent(const struct mmu *mmu, const struct mmu_tlb *tlb, unsigned int ctx, u64 va);
-
-/* Return the generation of translations of a context, which each invalidation increases. */
-static inline u64 mmu_generation(const struct mmu *mmu, unsigned int ctx)
-{
-	return atomic_load_explicit(&mmu->gen[ctx], memory_order_acquire);
-}
 
 /*
  * Return a count of a context that changes when programs must be fetched again, which mode fast

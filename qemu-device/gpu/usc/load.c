@@ -25,7 +25,6 @@ struct usc_load {
 	struct usc_source source;
 	u64 reserved;		/* bytes, 0: none yet */
 	bool whole;		/* for the program, too */
-	u32 stage;
 	bool waits;		/* waits for memory; recorded in the cache */
 	u64 deadline;		/* of the wait, or 0 */
 	u64 ended;		/* programs that had become idle at the start of the wait */
@@ -64,7 +63,7 @@ void usc_load_drop(struct usc_program_cache *cache, struct usc_load *load)
 	} else {
 		free(load->words);
 		if (load->reserved)
-			usc_cache_release(cache, load->stage, load->reserved);
+			usc_cache_release(cache, load->source.limits.stage, load->reserved);
 	}
 	free(load);
 }
@@ -80,7 +79,7 @@ static enum usc_load_result reserve(struct usc_program_cache *cache, struct usc_
 				    u32 insns, struct gpu_fault *fault)
 {
 	const u64 bytes = load->whole ? usc_predecode_bytes(insns) : code_bytes(insns);
-	const u64 ended = usc_cache_ended(cache, load->stage);
+	const u64 ended = usc_cache_ended(cache, load->source.limits.stage);
 	enum usc_load_result result;
 	bool late;
 
@@ -92,7 +91,7 @@ static enum usc_load_result reserve(struct usc_program_cache *cache, struct usc_
 		load->deadline = 0;
 	load->ended = ended;
 	late = load->deadline && usc_cache_late(cache, load->deadline);
-	result = usc_cache_reserve(cache, load->stage, bytes, &load->waits);
+	result = usc_cache_reserve(cache, load->source.limits.stage, bytes, &load->waits);
 	if (result == USC_LOAD_WAIT) {
 		if (!late)
 			load->deadline = usc_cache_wait(cache, load->deadline);
@@ -119,7 +118,7 @@ static enum usc_load_result reserve_rest(struct usc_program_cache *cache, struct
 
 	if (load->whole)
 		return USC_LOAD_DONE;
-	switch (usc_cache_reserve(cache, load->stage, bytes, &load->waits)) {
+	switch (usc_cache_reserve(cache, load->source.limits.stage, bytes, &load->waits)) {
 	case USC_LOAD_DONE:
 		load->reserved += bytes;
 		load->whole = true;
@@ -130,7 +129,7 @@ static enum usc_load_result reserve_rest(struct usc_program_cache *cache, struct
 		load->waits = false;
 		free(load->words);
 		load->words = NULL;
-		usc_cache_release(cache, load->stage, load->reserved);
+		usc_cache_release(cache, load->source.limits.stage, load->reserved);
 		load->reserved = 0;
 		load->whole = true;
 		break;
@@ -244,7 +243,6 @@ static struct usc_load *begin(const struct usc_program_cache *cache,
 	if (!load)
 		return NULL;
 	load->source = *source;
-	load->stage = source->limits.stage;
 	load->seed = hash_words(usc_cache_seed(cache), key, 2);
 	return load;
 }

@@ -161,7 +161,7 @@ int inproc_vm_bind(struct pumice_vm *base, const struct pumice_bind *ops, u32 co
 	int err = 0, end;
 
 	pthread_mutex_lock(&d->lock);
-	if (vm->unusable)
+	if (count && vm->unusable)
 		err = fail_vm_unusable(base->dev, "bind");
 	while (*done < count && !err) {
 		vm_note_memory(vm, &ops[*done], op_memory(&ops[*done]));
