@@ -21,7 +21,10 @@
 #define DEVICE		"inproc:cores=1,ram=64,threads=0,mode=strict"
 #define TEXT_BYTES	1024u
 
-/* Writes and reads the word; ends at once; two of the transfer data master. */
+/*
+ * Writes and reads the word; three of the transfer data master, which ends them while the writer
+ * occupies the other one.
+ */
 enum { WRITER, READER, OTHER, FIRST_LAST, LAST, CONTEXTS };
 
 struct fixture {
@@ -117,7 +120,7 @@ static void set_up(struct fixture *f)
 		"sig_wait r2[0], sig1\nlt.u32 r6, r6, 1\nbrnz again, r6[0]\n");
 	add_job(f, READER, "reader",
 		"global_load32 sig1, r7, [one], sh0 + r1\nsig_wait r2[0], sig1\n");
-	add_job(f, OTHER, "other", "");
+	add_job(f, OTHER, "other", NULL);
 	add_job(f, FIRST_LAST, "first of the last", NULL);
 	add_job(f, LAST, "last", NULL);
 }
