@@ -145,6 +145,7 @@ static void run_rows(struct bench *bench)
 	bench_mandelbrot(bench);
 	bench_saxpy(bench);
 	bench_launch(bench);
+	bench_costs(bench);
 	bench_pds(bench);
 	bench_scenes(bench);
 	bench_rays(bench);

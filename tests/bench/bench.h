@@ -101,6 +101,7 @@ void bench_matmul(struct bench *bench);
 void bench_mandelbrot(struct bench *bench);
 void bench_saxpy(struct bench *bench);
 void bench_launch(struct bench *bench);
+void bench_costs(struct bench *bench);
 void bench_pds(struct bench *bench);
 void bench_scenes(struct bench *bench);
 /* Without Embree, no row. */

@@ -13,6 +13,7 @@
 #include "bench.h"
 
 #define STREAM_BYTES	65536
+#define DRAW_BYTES	1024ull	/* more of the stream for each draw with its own state */
 #define PAGES		16384u
 #define TIMEOUT_NS	(60 * 1000000000ull)
 
@@ -62,18 +63,17 @@ static struct pumice_image *make_image(struct draw_work *work, uint32_t layout, 
 }
 
 /*
- * Set the programs of a state, with the attributes in a table. A coordinate program has inputs of
- * its own: the positions only.
+ * Set the programs of a state, with the attributes of count vertices from the first one in a table.
+ * A coordinate program has inputs of its own: the positions only.
  */
-static void set_stages(struct draw_work *work, const struct draw_scene *scene,
+static void set_stages(struct draw_work *work, uint32_t first, uint32_t count,
 		       struct pumice_draw_state *state)
 {
-	const uint64_t va = work->vertices.va;
-	const uint32_t stride = sizeof(*scene->vertex);
+	const uint32_t stride = sizeof(struct draw_vertex);
+	const uint64_t va = work->vertices.va + (uint64_t)first * stride;
 	const struct pumice_input attributes[2] = {
-		pumice_input_attribute(0, 3, va, stride, scene->vertices),
-		pumice_input_attribute(4, 3, va + offsetof(struct draw_vertex, a), stride,
-				       scene->vertices),
+		pumice_input_attribute(0, 3, va, stride, count),
+		pumice_input_attribute(4, 3, va + offsetof(struct draw_vertex, a), stride, count),
 	};
 	const struct pumice_stage_desc vertex = { work->vertex, attributes, 2 };
 	const struct pumice_stage_desc coordinate = { work->coordinate, attributes, 1 };
@@ -97,10 +97,12 @@ static void set_stages(struct draw_work *work, const struct draw_scene *scene,
 
 static void build_geometry(struct draw_work *work, const struct draw_scene *scene)
 {
+	const uint32_t part = draw_part(scene->vertices, scene->draws);
 	const struct pumice_vdm_draw draw = {
-		.topology = PUMICE_TOPOLOGY_TRIANGLES, .count = scene->vertices, .instances = 1,
+		.topology = PUMICE_TOPOLOGY_TRIANGLES, .count = part, .instances = 1,
 	};
 	struct pumice_draw_state state;
+	uint32_t at;
 
 	pumice_draw_state_init(&state, scene->size, scene->size);
 	state.vdm.clip_minus_w = true;
@@ -111,8 +113,10 @@ static void build_geometry(struct draw_work *work, const struct draw_scene *scen
 		state.isp.depth_func = PUMICE_COMPARE_LESS;
 		state.isp.depth_write = true;
 	}
-	set_stages(work, scene, &state);
-	check(work, "draw", pumice_stream_draw(work->stream, &draw));
+	for (at = 0; at < scene->vertices; at += part) {
+		set_stages(work, at, part, &state);
+		check(work, "draw", pumice_stream_draw(work->stream, &draw));
+	}
 	check(work, "end", pumice_stream_vdm_end(work->stream, &work->frame.geometry));
 }
 
@@ -167,7 +171,9 @@ static void make_work(struct gpu *gpu, const struct draw_scene *scene, bool defe
 	check(work, "context",
 	      pumice_context_create_type(gpu->vm, PUMICE_CONTEXT_RENDER, PUMICE_PRIORITY_NORMAL,
 					 &work->context));
-	check(work, "stream", pumice_stream_create(gpu->vm, STREAM_BYTES, &work->stream));
+	check(work, "stream",
+	      pumice_stream_create(gpu->vm, STREAM_BYTES + scene->draws * DRAW_BYTES,
+				   &work->stream));
 	make_memory(work, scene);
 	work->vertex = make_kernel(work, vertex_text);
 	work->coordinate = deferred ? make_kernel(work, coordinate_text) : NULL;

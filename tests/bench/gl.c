@@ -139,6 +139,17 @@ static void make_texture(const struct draw_scene *scene, struct gl_work *work)
 	glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_REPEAT);
 }
 
+/* Let the attributes begin at a vertex of the buffer. */
+static void set_pointers(uint32_t first)
+{
+	const uintptr_t at = first * sizeof(struct draw_vertex);
+
+	glVertexAttribPointer(0, 3, GL_FLOAT, GL_FALSE, sizeof(struct draw_vertex),
+			      (const void *)at);
+	glVertexAttribPointer(1, 3, GL_FLOAT, GL_FALSE, sizeof(struct draw_vertex),
+			      (const void *)(at + offsetof(struct draw_vertex, a)));
+}
+
 static void make_vertices(const struct draw_scene *scene, struct gl_work *work)
 {
 	glGenVertexArrays(1, &work->array);
@@ -147,9 +158,7 @@ static void make_vertices(const struct draw_scene *scene, struct gl_work *work)
 	glBindBuffer(GL_ARRAY_BUFFER, work->buffer);
 	glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)(scene->vertices * sizeof(*scene->vertex)),
 		     scene->vertex, GL_STATIC_DRAW);
-	glVertexAttribPointer(0, 3, GL_FLOAT, GL_FALSE, sizeof(*scene->vertex), NULL);
-	glVertexAttribPointer(1, 3, GL_FLOAT, GL_FALSE, sizeof(*scene->vertex),
-			      (const void *)(3 * sizeof(float)));
+	set_pointers(0);
 	glEnableVertexAttribArray(0);
 	glEnableVertexAttribArray(1);
 }
@@ -157,7 +166,8 @@ static void make_vertices(const struct draw_scene *scene, struct gl_work *work)
 void gl_work(const struct draw_scene *scene, struct gl_work *work)
 {
 	*work = (struct gl_work){
-		.size = scene->size, .vertices = scene->vertices, .tests_depth = scene->depth,
+		.size = scene->size, .vertices = scene->vertices, .draws = scene->draws,
+		.tests_depth = scene->depth,
 	};
 	make_target(scene, work);
 	if (scene->texture)
@@ -182,10 +192,14 @@ void gl_work_free(struct gl_work *work)
 /* llvmpipe does not flip framebuffer objects: y points down here, and up there. */
 void gl_run(struct gl_work *work)
 {
+	const uint32_t part = draw_part(work->vertices, work->draws);
+	uint32_t at;
+
 	glBindFramebuffer(GL_FRAMEBUFFER, work->framebuffer);
 	glViewport(0, 0, (int)work->size, (int)work->size);
 	glUseProgram(work->program);
 	glBindVertexArray(work->array);
+	glBindBuffer(GL_ARRAY_BUFFER, work->buffer);
 	glBindTexture(GL_TEXTURE_2D, work->texture);
 	if (work->tests_depth)
 		glEnable(GL_DEPTH_TEST);
@@ -195,7 +209,11 @@ void gl_run(struct gl_work *work)
 	glClearColor(0, 0, 0, 0);
 	glClearDepthf(1);
 	glClear(GL_COLOR_BUFFER_BIT | (work->tests_depth ? GL_DEPTH_BUFFER_BIT : 0u));
-	glDrawArrays(GL_TRIANGLES, 0, (int)work->vertices);
+	for (at = 0; at < work->vertices; at += part) {
+		if (work->draws)
+			set_pointers(at);
+		glDrawArrays(GL_TRIANGLES, 0, (int)part);
+	}
 	glFinish();
 }
 

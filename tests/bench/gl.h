@@ -23,7 +23,15 @@ struct draw_scene {
 					 * NULL: colours of the vertices */
 	uint32_t texture_size;
 	bool depth;			/* test LESS and write; else in order */
+	uint32_t draws;			/* each of its own part of the vertices; 0: one */
 };
+
+/* Return the vertices of a draw. */
+static inline uint32_t draw_part(uint32_t vertices, uint32_t draws)
+{
+	return draws ? vertices / draws : vertices;
+}
+
 
 struct gl {
 	EGLDisplay display;
@@ -33,7 +41,7 @@ struct gl {
 /* A scene in the peer's memory. */
 struct gl_work {
 	unsigned int framebuffer, colour, depth, program, buffer, array, texture;
-	uint32_t size, vertices;
+	uint32_t size, vertices, draws;
 	bool tests_depth;
 };
 

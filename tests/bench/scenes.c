@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Rows: pictures of 1024 x 1024, against llvmpipe.
+ * Rows: pictures of 1024 x 1024, and one of 4096 x 4096, against llvmpipe.
  *
  * Both sides draw the same vertices; their pictures are compared before the first
  * round, pixel by pixel: rasterisers differ in sub-pixel precision, so a small
@@ -17,9 +17,12 @@
 #define TEXTURE		256u
 #define TRIANGLES	200000u
 #define PIXELS		(SIZE * SIZE)
+#define LARGE		4096u
+#define DRAWS		10000u
 
 struct row {
 	const char *name, *unit;
+	enum bench_figure figure;
 	double scale;
 	double goal;
 	double edge_share;	/* of pixels that may differ */
@@ -50,9 +53,11 @@ static bool differs(uint32_t a, uint32_t b)
 	return false;
 }
 
-static void compare(const struct row *row, struct draw_work *ours, struct gl_work *peer)
+static void compare(const struct row *row, uint32_t size, struct draw_work *ours,
+		    struct gl_work *peer)
 {
-	uint32_t *a = malloc(PIXELS * 4), *b = malloc(PIXELS * 4), wrong = 0;
+	const uint32_t pixels = size * size;
+	uint32_t *a = malloc(pixels * 4ull), *b = malloc(pixels * 4ull), wrong = 0;
 
 	if (!a || !b)
 		bench_fail("out of memory");
@@ -61,13 +66,13 @@ static void compare(const struct row *row, struct draw_work *ours, struct gl_wor
 	draw_read(ours, a);
 	gl_read(peer, b);
 	/* OpenGL's rows begin at the bottom. */
-	for (uint32_t y = 0; y < SIZE; y++)
-		for (uint32_t x = 0; x < SIZE; x++)
-			wrong += differs(a[y * SIZE + x], b[(SIZE - 1 - y) * SIZE + x]);
+	for (uint32_t y = 0; y < size; y++)
+		for (uint32_t x = 0; x < size; x++)
+			wrong += differs(a[y * size + x], b[(size - 1 - y) * size + x]);
 	free(a);
 	free(b);
-	if (wrong > row->edge_share * PIXELS)
-		bench_fail("%s: %u of %u pixels differ from llvmpipe's", row->name, wrong, PIXELS);
+	if (wrong > row->edge_share * pixels)
+		bench_fail("%s: %u of %u pixels differ from llvmpipe's", row->name, wrong, pixels);
 }
 
 /* Saving by hidden-surface removal: a row without a peer. */
@@ -90,7 +95,7 @@ static void time_deferred(struct bench *bench, const struct row *row, struct dra
 	char name[96];
 	const struct bench_contest contest = {
 		.name = name, .unit = row->unit, .peer_name = "Pumice, not deferred",
-		.figure = BENCH_RATE, .scale = row->scale, .repeats = 2,
+		.figure = row->figure, .scale = row->scale, .repeats = 2,
 		.ours = run_ours, .peer = run_ours, .our_data = deferred, .peer_data = whole,
 	};
 
@@ -134,7 +139,7 @@ static void against_one_thread(struct bench *bench, const struct row *row,
 	char name[96];
 	const struct bench_contest contest = {
 		.name = name, .unit = row->unit, .peer_name = "Pumice, one thread",
-		.figure = BENCH_RATE, .scale = row->scale, .goal = 1.7, .repeats = 2,
+		.figure = row->figure, .scale = row->scale, .goal = 1.7, .repeats = 2,
 		.ours = run_ours, .peer = run_ours, .our_data = ours, .peer_data = &single,
 	};
 
@@ -151,7 +156,7 @@ static void contest(struct bench *bench, const struct row *row, const struct dra
 	struct gl_work peer;
 	const struct bench_contest contest = {
 		.name = row->name, .unit = row->unit, .peer_name = "llvmpipe",
-		.figure = BENCH_RATE, .scale = row->scale, .goal = row->goal, .repeats = 2,
+		.figure = row->figure, .scale = row->scale, .goal = row->goal, .repeats = 2,
 		.ours = run_ours, .peer = run_peer, .our_data = &ours, .peer_data = &peer,
 	};
 
@@ -159,7 +164,7 @@ static void contest(struct bench *bench, const struct row *row, const struct dra
 		return;
 	draw_work(&bench->gpu, scene, &ours);
 	gl_work(scene, &peer);
-	compare(row, &ours, &peer);
+	compare(row, scene->size, &ours, &peer);
 	bench_contest(bench, &contest);
 	gl_work_free(&peer);
 	if (bench->threads > 1)
@@ -193,11 +198,11 @@ static void put_layer(struct draw_vertex *v, float z, float shift)
 static void layers(struct bench *bench)
 {
 	static const struct row back_to_front = {
-		"16 layers, bilinear, back to front", "Mpixel/s", LAYERS * PIXELS * 1e-6, 1,
-		0.001, false,
+		"16 layers, bilinear, back to front", "Mpixel/s", BENCH_RATE,
+		LAYERS * PIXELS * 1e-6, 1, 0.001, false,
 	}, no_depth = {
-		"16 layers, bilinear, no depth", "Mpixel/s", LAYERS * PIXELS * 1e-6, 0.25,
-		0.001, false,
+		"16 layers, bilinear, no depth", "Mpixel/s", BENCH_RATE,
+		LAYERS * PIXELS * 1e-6, 0.25, 0.001, false,
 	};
 	static struct draw_vertex vertex[LAYERS * 6];
 	static uint32_t texels[TEXTURE * TEXTURE];
@@ -229,7 +234,8 @@ static void put_triangle(struct draw_vertex *v, uint32_t *state)
 static void triangles(struct bench *bench)
 {
 	static const struct row row = {
-		"200,000 triangles of 2 pixels", "Mtriangle/s", TRIANGLES * 1e-6, 0.5, 0.1, true,
+		"200,000 triangles of 2 pixels", "Mtriangle/s", BENCH_RATE, TRIANGLES * 1e-6, 0.5,
+		0.1, true,
 	};
 	struct draw_vertex *vertex = malloc(TRIANGLES * 3 * sizeof(*vertex));
 	const struct draw_scene scene = { .size = SIZE, .vertex = vertex,
@@ -244,6 +250,42 @@ static void triangles(struct bench *bench)
 	free(vertex);
 }
 
+static void draws(struct bench *bench)
+{
+	static const struct row row = {
+		"10,000 draws, own state", "us", BENCH_TIME, 1e6 / DRAWS, 0.65, 0.1, false,
+	};
+	struct draw_vertex *vertex = malloc(DRAWS * 3 * sizeof(*vertex));
+	const struct draw_scene scene = { .size = SIZE / 4, .vertex = vertex, .vertices = DRAWS * 3,
+					  .depth = true, .draws = DRAWS };
+	uint32_t state = 1, i;
+
+	if (!vertex)
+		bench_fail("out of memory");
+	for (i = 0; i < DRAWS; i++)
+		put_triangle(vertex + i * 3, &state);
+	contest(bench, &row, &scene);
+	free(vertex);
+}
+
+/* A triangle of some pixels: the costs of a frame that are of its size alone. */
+static void empty(struct bench *bench)
+{
+	static const struct row row = {
+		"near-empty frame, 1024 x 1024", "ms", BENCH_TIME, 1e3, 0.25, 0.001, false,
+	}, large = {
+		"near-empty frame, 4096 x 4096", "ms", BENCH_TIME, 1e3, 0.25, 0.001, false,
+	};
+	struct draw_vertex vertex[3];
+	struct draw_scene scene = { .size = SIZE, .vertex = vertex, .vertices = 3, .depth = true };
+	uint32_t state = 1;
+
+	put_triangle(vertex, &state);
+	contest(bench, &row, &scene);
+	scene.size = LARGE;
+	contest(bench, &large, &scene);
+}
+
 void bench_scenes(struct bench *bench)
 {
 	struct gl gl;
@@ -252,5 +294,7 @@ void bench_scenes(struct bench *bench)
 	fprintf(stderr, "  the peer of drawing: %s\n", gl_renderer());
 	layers(bench);
 	triangles(bench);
+	draws(bench);
+	empty(bench);
 	gl_close(&gl);
 }
