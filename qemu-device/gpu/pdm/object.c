@@ -12,6 +12,7 @@
  * Limits: PDM_MAX_OBJECTS pairs; when there are more, the tile shades all pending spans and
  * drops all pairs. Without memory for another program the tile drops its programs alone.
  */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -204,7 +205,8 @@ enum pdm_step pdm_object_get(struct pdm_tile *tile, u64 isp_addr, u64 tsp_addr, 
 		return PDM_STEP_WAIT;
 	}
 	tile->objects[place] = o;
-	memset(o, 0, sizeof(*o));
+	memset(o, 0, offsetof(struct pdm_object, stage));
+	pds_stage_clear(&o->stage);
 	o->isp_addr = isp_addr;
 	o->tsp_addr = tsp_addr;
 	if (!read_isp(tile, o))

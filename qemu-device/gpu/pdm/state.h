@@ -45,7 +45,6 @@ struct pdm_object {
 
 	/* Valid while the program is loaded: stage.code. */
 	struct tsp_state tsp;
-	struct pds_stage stage;
 	u32 max_prims;		/* of a task */
 	u64 varyings;		/* bit n: the program reads varying n */
 	bool reads_depth;	/* it reads the depth plane */
@@ -54,6 +53,8 @@ struct pdm_object {
 	/* Of the current tile. */
 	u64 visible;		/* samples of this tile, for its visibility counter */
 	u32 spans, first;	/* of the pass being shaded */
+
+	struct pds_stage stage;	/* the last member: pds_stage_clear() */
 };
 
 /* A primitive that tags can refer to. */

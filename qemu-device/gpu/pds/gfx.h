@@ -12,6 +12,9 @@
 #ifndef PUMICE_GPU_PDS_GFX_H
 #define PUMICE_GPU_PDS_GFX_H
 
+#include <stddef.h>
+#include <string.h>
+
 #include "../half/half.h"
 #include "../usc/gfx.h"
 #include "pds.h"
@@ -26,10 +29,19 @@ struct pds_stage {
 	u64 code_addr;			/* of the USC program */
 	struct usc_program *code;	/* with a reference */
 	struct usc_load *load;		/* state of loading it */
-	struct pds_program program;
 	u32 vo_words;			/* VERTEX, RAYS: output registers in the VPM */
 	u32 tile_words;			/* of the limits */
+	struct pds_program program;	/* the last member */
 };
+
+/*
+ * Clear a stage, for each draw and object: not the room for instructions, which are valid up to
+ * program.insns.
+ */
+static inline void pds_stage_clear(struct pds_stage *stage)
+{
+	memset(stage, 0, offsetof(struct pds_stage, program.insn));
+}
 
 static inline enum pds_load_result pds_load_result_of(enum usc_load_result result)
 {

@@ -64,7 +64,7 @@ static bool begin(struct pds *pds, struct mmu_tlb *tlb, unsigned int ctx,
 		.attribute = limits->attribute, .attributes = limits->attributes,
 	};
 
-	memset(out, 0, sizeof(*out));
+	pds_stage_clear(out);
 	if (!resources_suffice(pds, state, limits)) {
 		*fault = (struct gpu_fault){
 			.fault = PUMICE_FAULT_PDS_RESOURCE, .unit = PUMICE_UNIT_PDS,

@@ -49,9 +49,9 @@
 struct vdm_shared {
 	u32 refs;
 	struct vdm_record record;
-	struct pds_stage vertex, coordinate;
 	u32 vo_words;		/* of the vertex program */
 	u64 addr;		/* of the record */
+	struct pds_stage vertex, coordinate;	/* pds_stage_clear() */
 };
 
 /* Return the program whose outputs are binned: with deferred vertices the coordinate program. */

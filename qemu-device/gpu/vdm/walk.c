@@ -68,11 +68,14 @@ static enum vdm_walk_result run_state(struct vdm *vdm, u64 addr)
 	const struct gpu_record from = {
 		vdm->config.mmu, &vdm->walk.tlb, vdm->job.ctx, addr, PUMICE_UNIT_VDM,
 	};
-	struct vdm_shared *shared = calloc(1, sizeof(*shared));
+	struct vdm_shared *shared = malloc(sizeof(*shared));
 	struct gpu_fault fault = { 0 };
 
 	if (!shared)
 		return stop_here(vdm, PUMICE_FAULT_VDM_STATE, addr);
+	/* The record is read as a whole. */
+	pds_stage_clear(&shared->vertex);
+	pds_stage_clear(&shared->coordinate);
 	shared->refs = 1;
 	shared->addr = addr;
 	if (!vdm_record_fetch(&from, &shared->record, &fault)) {
