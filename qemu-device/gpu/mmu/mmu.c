@@ -680,6 +680,20 @@ u8 *mmu_probe(const struct mmu *mmu, unsigned int ctx, u64 va, enum pumice_acces
 	return found.host + (va & (GRAIN - 1));
 }
 
+u8 *mmu_reach(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va, u64 bytes,
+	      enum pumice_access access, enum pumice_unit unit)
+{
+	struct gpu_fault fault;
+	struct walk found;
+
+	if (va >> PUMICE_MMU_VA_BITS)
+		return NULL;
+	if (!mmu_tlb_find(mmu, tlb, ctx, va, access_perms(access, unit)) &&
+	    (walk(mmu, ctx, va, access, unit, &found) || !found.host))
+		return NULL;
+	return mmu_translate(mmu, tlb, ctx, va, bytes, access, unit, &fault);
+}
+
 /* Return the bytes from va to the end of its grain, at most len. */
 static u64 grain_part(u64 va, u64 len)
 {

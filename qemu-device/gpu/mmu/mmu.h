@@ -527,6 +527,13 @@ static inline void mmu_cache_op(struct mmu *mmu, const struct mmu_cache_op *op)
 u8 *mmu_probe(const struct mmu *mmu, unsigned int ctx, u64 va, enum pumice_access access);
 
 /*
+ * The same as mmu_translate(), but NULL without fault, event and counter where that would fault, or
+ * would use a null page. Not in detailed modes.
+ */
+u8 *mmu_reach(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, u64 va, u64 bytes,
+	      enum pumice_access access, enum pumice_unit unit);
+
+/*
  * Copy between GPU virtual memory and a host buffer, grain by grain. Returns false with
  * *fault on a fault; the bytes before the faulting grain have been copied.
  */

@@ -16,6 +16,7 @@
 #include "../number.h"
 #include "../texel/rect.h"
 #include "../texel/texel.h"
+#include "../usc/float_env.h"
 
 /* Pixels of a line of quads, at most: two lines of a tile. */
 #define LINE_PIXELS 64u
@@ -179,6 +180,15 @@ static void convert_lines(const struct store *s, const struct texel_ops *ops, u3
 	}
 }
 
+/* Return the tile's part of the surface. */
+static struct texel_rect rect_of(const struct store *s)
+{
+	return (struct texel_rect){
+		.level = &s->plane, .addr = s->state.addr, .x = s->tile->x0 * s->samples,
+		.y = s->tile->y0, .width = s->width * s->samples, .height = s->height,
+	};
+}
+
 bool pbe_store(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, const struct usc_tile *tile,
 	       const u32 words[8], struct gpu_fault *fault)
 {
@@ -207,10 +217,54 @@ bool pbe_store(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, const str
 	for (u32 y = 0; y < s.height; y += 2)
 		convert_lines(&s, ops, y, buffer + y * pitch, buffer + (y + 1) * pitch);
 	texel_component_bits(s.info, s.state.write_mask, mask);
-	rect = (struct texel_rect){
-		.level = &s.plane, .addr = s.state.addr, .x = tile->x0 * s.samples, .y = tile->y0,
-		.width = s.width * s.samples, .height = s.height,
-	};
+	rect = rect_of(&s);
 	return texel_rect_store(&memory, &rect, buffer, pitch,
 				(s.state.write_mask & all) == all ? NULL : mask);
+}
+
+/* Convert outputs that all samples of all pixels have: one row of pixels is enough. */
+static void convert_constant(const struct store *s, const u32 *output, u8 *block)
+{
+	u32 outputs[PUMICE_MAX_SAMPLES * PUMICE_USC_MAX_OUTPUTS * PUMICE_LANES];
+	const u32 samples = s->state.resolve ? s->tile->samples : 1;
+	struct usc_tile tile = *s->tile;
+	struct store row = *s;
+	struct texel_rows rows, words;
+
+	for (u32 n = 0; n < samples * tile.words; n++) {
+		for (u32 l = 0; l < PUMICE_LANES; l++)
+			outputs[n * PUMICE_LANES + l] = output[n % tile.words];
+	}
+	tile.outputs = outputs;
+	tile.pixels = PUMICE_LANES;
+	row.tile = &tile;
+	gather(&row, 0, 0, &rows);
+	pack_row(&row, texel_ops(), 0, &rows, &words);
+	texel_words_store(s->info->bytes, &words, 1, block);
+}
+
+bool pbe_store_constant(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx,
+			const struct usc_tile *tile, const u32 *output, const u32 words[8])
+{
+	const struct texel_memory memory = {
+		.mmu = mmu, .tlb = tlb, .ctx = ctx, .unit = PUMICE_UNIT_PBE,
+	};
+	struct float_env host;
+	struct texel_rect rect;
+	struct store s;
+	u8 block[16];
+	u32 all;
+
+	if (!decode(words, tile, &s) || s.dither)
+		return false;
+	all = (1u << s.info->components) - 1;
+	if (!s.width || !s.height || !(s.state.write_mask & all))
+		return true;
+	if ((s.state.write_mask & all) != all)
+		return false;
+	float_env_enter(&host);
+	convert_constant(&s, output, block);
+	float_env_leave(&host);
+	rect = rect_of(&s);
+	return texel_rect_fill(&memory, &rect, block);
 }

@@ -19,6 +19,7 @@
 #include "../host_alloc.h"
 #include "../host_line.h"
 #include "../record.h"
+#include "../pds/direct.h"
 #include "perf.h"
 #include "state.h"
 #include "surface.h"
@@ -340,6 +341,7 @@ static enum load load_stage(struct pdm *pdm, const u32 words[4], u8 stage, struc
 	switch (pds_stage_load(pdm->config.pds, &pdm->tlb, pdm->job.ctx, &state, &limits, out,
 			       fault)) {
 	case PDS_LOADED:
+		pds_stage_find_direct(out);
 		*has = true;
 		return LOAD_DONE;
 	case PDS_LOAD_MORE:

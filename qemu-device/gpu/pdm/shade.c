@@ -123,6 +123,8 @@ void pdm_shade_pending(struct pdm_tile *tile, enum pdm_phase after)
 	for (quad = tile->isp.row0 * quads; quad < tile->isp.row1 * quads; quad++)
 		find_in_quad(tile, quad);
 	tile->stats.passes += tile->shade.spans != 0;
+	if (tile->shade.spans)
+		pdm_outputs_fill(tile);
 	sort_spans(tile);
 	isp_tile_clear_tags(&tile->isp);
 	pdm_trace_pass(tile);
@@ -135,6 +137,7 @@ void pdm_shade_all(struct pdm_tile *tile, const struct pds_stage *stage, enum pd
 	u32 quad;
 
 	begin(tile, stage, after);
+	pdm_outputs_fill(tile);
 	for (quad = 0; quad < quads; quad++)
 		tile->shade.sorted[quad] = (struct pdm_span){
 			.samples = samples, .quad = (u8)quad,
@@ -146,6 +149,7 @@ void pdm_shade_all(struct pdm_tile *tile, const struct pds_stage *stage, enum pd
 void pdm_shade_end(struct pdm_tile *tile, const struct pds_stage *stage, enum pdm_phase after)
 {
 	begin(tile, stage, after);
+	pdm_outputs_fill(tile);
 	tile->shade.sorted[0] = (struct pdm_span){ .samples = 1 };
 	tile->shade.spans = 1;
 	pdm_trace_pass(tile);

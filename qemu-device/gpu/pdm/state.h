@@ -4,8 +4,8 @@
  * to cores), list.c (the render control list), tile.c (a tile from clear to store), walk.c
  * (primitives of a tile), shade.c (spans of visible pixels), task.c (tasks of spans), vertices.c
  * (deferred vertex shading), object.c (state of objects), spill.c (memory for partial renders),
- * scoreboard.c (order of the tasks of a pixel), counters.c (visibility, statistics). No other file
- * includes this.
+ * scoreboard.c (order of the tasks of a pixel), counters.c (visibility, statistics), direct.c
+ * (clear and store without tasks). No other file includes this.
  *
  * A core has PDM_TILES tiles in flight, so that it sets up one while the programs of another
  * run.
@@ -210,6 +210,9 @@ struct pdm_tile {
 	u32 planes;			/* sets of planes computed so far */
 	u64 varying_planes;		/* planes of varyings computed for this tile */
 	struct pds_outputs outputs;	/* its part of a store */
+	/* All samples have these outputs, and the store does not: see direct.c. */
+	bool is_constant;
+	u32 constant[PUMICE_USC_MAX_OUTPUTS];
 
 	/* Shared with the threads of USCs. */
 	struct isp_tile isp;		/* by ops->depth, at pixels of that
@@ -463,6 +466,15 @@ static inline bool pdm_is_deferred(const struct pumice_prim_block *header)
 {
 	return header->vertex_data != PUMICE_VERTEX_DATA_VARYINGS;
 }
+
+/* direct.c */
+/* Set all outputs to 0, and write outputs that are constant to the store, before it is used. */
+void pdm_outputs_clear(struct pdm_tile *tile);
+void pdm_outputs_fill(struct pdm_tile *tile);
+/* Execute the background program; false: its tasks must be run. */
+bool pdm_background_direct(struct pdm_tile *tile);
+/* Execute an end-of-tile program, the same; adds to *cost. No task runs. */
+bool pdm_store_direct(struct pdm_tile *tile, const struct pds_stage *stage, u32 *cost);
 
 /* spill.c */
 u64 pdm_spill_bytes(const struct pdm *pdm);

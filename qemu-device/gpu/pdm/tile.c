@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "../pds/direct.h"
 #include "state.h"
 
 #define COST_PLAIN	16u	/* of loads and stores, in units of about 50 ns */
@@ -45,6 +46,7 @@ void pdm_tile_begin(struct pdm_tile *tile)
 	tile->triangles = 0;
 	tile->at_triangle = 0;
 	tile->finished = false;
+	tile->is_constant = false;
 	tile->drop_objects = false;
 	tile->object_known = false;
 	tile->prim_count = 0;
@@ -127,7 +129,7 @@ static bool fill_tile(struct pdm_tile *tile, struct gpu_fault *fault)
 	 * Also before a background program: the outputs that it writes are not known, and the
 	 * others would keep values of the job that used the tile before.
 	 */
-	memset(tile->outputs.word, 0, pdm_output_words(pdm) * sizeof(u32));
+	pdm_outputs_clear(tile);
 	return load_planes(tile, fault);
 }
 
@@ -160,7 +162,7 @@ static enum pdm_step begin(struct pdm_tile *tile)
 		pdm_fault(pdm, &fault);
 		return PDM_STEP_ON;
 	}
-	if (pdm->has_background && !pdm->scene_state.spilled)
+	if (pdm->has_background && !pdm->scene_state.spilled && !pdm_background_direct(tile))
 		pdm_shade_all(tile, &pdm->background, PDM_TILE_WALK);
 	else
 		enter(tile, PDM_TILE_WALK);
@@ -225,6 +227,7 @@ static enum pdm_step load_own_store(struct pdm_tile *tile, u32 *cost)
 	switch (pdm_load_stage(tile, &stage, &limits, &tile->own_store, cost, &fault)) {
 	case PDS_LOADED:
 		tile->own_state = PDM_STORE_LOADED;
+		pds_stage_find_direct(&tile->own_store);
 		return PDM_STEP_DONE;
 	case PDS_LOAD_MORE:
 		return PDM_STEP_ON;
@@ -272,6 +275,7 @@ static enum pdm_step end(struct pdm_tile *tile, u32 *cost)
 	enum pdm_step step;
 
 	if (pdm->job.partial) {
+		pdm_outputs_fill(tile);
 		if (!pdm_spill_store(tile, &fault)) {
 			pdm_fault(pdm, &fault);
 			return PDM_STEP_ON;
@@ -281,7 +285,7 @@ static enum pdm_step end(struct pdm_tile *tile, u32 *cost)
 		if (step != PDM_STEP_DONE)
 			return step;
 	}
-	if (program)
+	if (program && !pdm_store_direct(tile, program, cost))
 		pdm_shade_end(tile, program, PDM_TILE_STORE);
 	else
 		tile->phase = PDM_TILE_STORE;

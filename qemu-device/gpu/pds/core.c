@@ -131,6 +131,9 @@ void pds_core_reset(struct pds_core *core, const struct pds_control *control)
 	core->output_waits = core->output_occupancy = 0;
 	core->tasks = core->held = core->waves = core->waiting = core->counted = 0;
 	core->started = 0;
+	atomic_store(&core->direct.tasks, 0);
+	atomic_store(&core->direct.waves, 0);
+	atomic_store(&core->direct.issued, 0);
 	memset(core->waited, 0, sizeof(core->waited));
 	memset(core->ended, 0, sizeof(core->ended));
 	core->occupancy = core->slot_waits = core->slot_wait_ns = 0;
@@ -610,7 +613,9 @@ void pds_counters_add(const struct pds *pds, u64 *value)
 		struct pds_core *core = pds_lock_core(pds, n);
 
 		pds_core_tick(core, pds->config.now(pds->config.opaque));
-		value[PUMICE_PERF_PDS_TASKS] += core->started;
+		value[PUMICE_PERF_PDS_TASKS] += core->started + atomic_load(&core->direct.tasks);
+		value[PUMICE_PERF_USC_WAVES] += atomic_load(&core->direct.waves);
+		value[PUMICE_PERF_USC_ISSUED] += atomic_load(&core->direct.issued);
 		for (dm = 0; dm < PDS_DM_COUNT; dm++)
 			value[PUMICE_PERF_PDS_WAITS] += core->waited[dm];
 		value[PUMICE_PERF_PDS_OCCUPANCY] += core->occupancy;

@@ -25,6 +25,7 @@
 struct pds_stage {
 	struct pumice_stage state;
 	u8 stage;			/* enum usc_stage */
+	u8 direct;			/* enum usc_direct: pds_stage_find_direct() */
 	unsigned int ctx;
 	u64 code_addr;			/* of the USC program */
 	struct usc_program *code;	/* with a reference */

@@ -5,6 +5,7 @@
  * pds.c	launches of the CDM, and ends of its groups
  * compute.c	the source of compute of a core: starts groups of the CDM
  * task.c	tasks of the VDM, PDM and RDM
+ * direct.c	programs that need no task: counts of the tasks that are left out
  * core.c	the PDS of one core: claims, releases, data masters that wait
  * slots.c	slots of tasks that USCs manage
  * rows.c	rows of the VPM
@@ -116,6 +117,11 @@ struct pds_compute {
 };
 
 /* The PDS of one core. */
+/* Counts of tasks that were executed without one: see direct.h. */
+struct pds_direct_counts {
+	_Atomic u64 tasks, waves, issued;
+};
+
 struct pds_core {
 	/* Constant. */
 	struct pds *pds;
@@ -156,6 +162,7 @@ struct pds_core {
 	u64 output_occupancy;		/* output_bytes * ns up to output_time */
 	u64 output_time;
 	_Atomic u64 dma_bytes;
+	struct pds_direct_counts direct;
 
 	u8 apart[HOST_APART];		/* from the next core's */
 };

@@ -113,3 +113,62 @@ bool texel_rect_store(const struct texel_memory *memory, const struct texel_rect
 {
 	return move(memory, rect, (u8 *)(uintptr_t)from, pitch, STORE, mask);
 }
+
+/*
+ * Return the side of the squares of blocks that are contiguous in memory, in any order, and that
+ * the rectangle consists of; 1 if there are none.
+ */
+static u32 square_side(const struct texel_rect *r)
+{
+	const u32 sides = r->x | r->y | r->width | r->height;
+
+	switch (r->level->layout) {
+	case PUMICE_LAYOUT_TILED:
+		return sides % 8 ? 1 : 8;
+	case PUMICE_LAYOUT_TWIDDLED:
+		return 1u << min_u32((u32)__builtin_ctz(sides), r->level->squares);
+	default:
+		return 1;
+	}
+}
+
+static bool fill_run(const struct texel_memory *m, u64 va, u64 bytes, const u8 *pattern)
+{
+	while (bytes) {
+		const u64 part = min_u64(GRAIN - (va & (GRAIN - 1)), bytes);
+		u8 *host = mmu_reach(m->mmu, m->tlb, m->ctx, va, part, PUMICE_ACCESS_WRITE,
+				     m->unit);
+
+		if (!host)
+			return false;
+		texel_copy(host, pattern, part);
+		va += part;
+		bytes -= part;
+	}
+	return true;
+}
+
+bool texel_rect_fill(const struct texel_memory *memory, const struct texel_rect *rect,
+		     const u8 *block)
+{
+	const struct pumice_level *level = rect->level;
+	const u32 side = square_side(rect);
+	u8 pattern[GRAIN];
+	u32 x, y, run;
+
+	/* Blocks are powers of two, and do not cross grains: so the pattern begins with one. */
+	for (run = 0; run < min_u64(GRAIN, (u64)rect->width * rect->height * level->bytes);
+	     run += level->bytes)
+		texel_copy(pattern + run, block, level->bytes);
+	for (y = 0; y < rect->height; y += side) {
+		const u64 row = rect->addr + pumice_level_row(level, rect->y + y);
+
+		for (x = 0; x < rect->width; x += run) {
+			run = side > 1 ? side : run_blocks(level, rect->x + x, rect->width - x);
+			if (!fill_run(memory, row + pumice_level_column(level, rect->x + x),
+				      (u64)run * side * level->bytes, pattern))
+				return false;
+		}
+	}
+	return true;
+}

@@ -69,4 +69,11 @@ bool texel_rect_load(const struct texel_memory *memory, const struct texel_rect 
 bool texel_rect_store(const struct texel_memory *memory, const struct texel_rect *rect,
 		      const u8 *from, u32 pitch, const u8 *mask);
 
+/*
+ * Store the same block everywhere. Returns false, with some of the blocks done, where a store would
+ * fault: the caller stores all in another way. Not in detailed modes; fault of memory is not used.
+ */
+bool texel_rect_fill(const struct texel_memory *memory, const struct texel_rect *rect,
+		     const u8 *block);
+
 #endif

@@ -126,6 +126,12 @@ static inline u64 trace_on(const struct trace *trace, u32 kind)
 	return on >> kind & 1 ? on : 0;
 }
 
+/* Return whether any event is enabled. */
+static inline bool trace_is_enabled(const struct trace *trace)
+{
+	return trace && (u32)atomic_load_explicit(&trace->enabled, memory_order_relaxed);
+}
+
 /* Write an event. @on: of trace_on(), not 0 */
 void trace_write(struct trace *trace, u64 on, const struct trace_item *item);
 

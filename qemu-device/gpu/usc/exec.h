@@ -361,8 +361,6 @@ bool usc_copy_executes(const struct exec *x);
  */
 bool usc_copy_store(struct exec *x, const u32 *chip, u64 va, u32 words);
 
-/* Return whether waves are run an instruction at a time: for counts, requests, or late data. */
-bool usc_is_stepped(const struct usc *usc);
 /* Prepare x for waves of a group. */
 void usc_exec_group(struct exec *x, struct usc *usc, unsigned int group);
 /* Run a wave from i until it leaves, an instruction at a time (step.c). */

@@ -275,6 +275,8 @@ void usc_program_put(struct usc_program_cache *cache, struct usc_program *progra
  */
 /* Enable or disable the detailed counters of hw/perf.h, from the waves' next quantum. */
 void usc_set_detail(struct usc *usc, bool detail);
+/* Return whether waves are run an instruction at a time: for counts, requests, or late data. */
+bool usc_is_stepped(const struct usc *usc);
 /* Add this USC's counts to value[], by enum pumice_perf_counter. */
 void usc_counters_add(const struct usc *usc, u64 *value);
 /* Add the counter USC_PROGRAMS. */

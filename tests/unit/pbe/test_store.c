@@ -12,6 +12,7 @@
 #include "../../../qemu-device/gpu/pbe/pbe.h"
 #include "../tag/model.h"
 #include "../tag/rand.h"
+#include "perf.h"
 #include "surface.h"
 #include "testmem.h"
 
@@ -231,6 +232,76 @@ static void tiles_are_stored_as_the_model_stores_them(void **state)
 	teardown(&fx);
 }
 
+/* Give all samples of all pixels the outputs of the first one. */
+static void repeat_outputs(struct fixture *fx, u32 *output)
+{
+	for (u32 w = 0; w < WORDS; w++)
+		output[w] = fx->outputs[w * PUMICE_TILE_PIXELS];
+	for (u32 n = 0; n < 4 * WORDS * PUMICE_TILE_PIXELS; n++)
+		fx->outputs[n] = output[n / PUMICE_TILE_PIXELS % WORDS];
+}
+
+static bool store_constant(struct fixture *fx, const u32 *output)
+{
+	u32 words[8];
+
+	pumice_pbe_state_pack(words, &fx->state);
+	return pbe_store_constant(&fx->mmu, &fx->tlb, CTX, &fx->tile, output, words);
+}
+
+static void constant_tiles_are_stored_as_the_model_stores_them(void **state)
+{
+	u32 output[WORDS], stored = 0, refused = 0;
+	struct fixture fx;
+
+	(void)state;
+	setup(&fx);
+	for (u32 n = 0; n < 24 * PUMICE_FORMAT_COUNT; n++) {
+		if (!stored_format(n % PUMICE_FORMAT_COUNT))
+			continue;
+		random_store(&fx, n % PUMICE_FORMAT_COUNT);
+		random_outputs(&fx);
+		repeat_outputs(&fx, output);
+		for (u32 b = 0; b < BYTES / 4; b++)
+			((u32 *)(void *)fx.memory)[b] = b * 0x9e3779b1u + n;
+		memcpy(fx.before, fx.memory, BYTES);
+		if (store_constant(&fx, output)) {
+			check_surface(&fx);
+			stored++;
+		} else {
+			assert_true(fx.state.dither || fx.state.write_mask != 15);
+			assert_memory_equal(fx.memory, fx.before, BYTES);
+			refused++;
+		}
+	}
+	assert_true(stored > 5 * PUMICE_FORMAT_COUNT && refused > PUMICE_FORMAT_COUNT);
+	teardown(&fx);
+}
+
+/* The caller stores it in the usual way, which faults. */
+static void constant_tiles_do_not_fault(void **state)
+{
+	u32 output[WORDS] = { 0 };
+	u64 counts[PUMICE_PERF_NUMBER] = { 0 };
+	struct fixture fx;
+
+	(void)state;
+	setup(&fx);
+	fx.state.width = 1023;	/* one page per row */
+	testmem_unmap(fx.tm, CTX, VA + 20 * 4096, 4096);
+	assert_false(store_constant(&fx, output));
+	testmem_map(fx.tm, CTX, 0x40000000, 0x200000, PUMICE_PAGE_SIZE_4K, TESTMEM_RO);
+	fx.state.addr = 0x40000000;
+	assert_false(store_constant(&fx, output));
+	fx.state.addr = (1ull << 40) - 16;
+	assert_false(store_constant(&fx, output));
+	fx.state.format = 255;
+	assert_false(store_constant(&fx, output));
+	mmu_counters_add(&fx.mmu, counts);
+	assert_int_equal(counts[PUMICE_PERF_MMU_FAULTS], 0);
+	teardown(&fx);
+}
+
 static void assert_refused(struct fixture *fx, const char *what)
 {
 	if (store(fx) || fx->fault.fault != PUMICE_FAULT_PBE_STATE)
@@ -322,6 +393,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tiles_are_stored_as_the_model_stores_them),
+		cmocka_unit_test(constant_tiles_are_stored_as_the_model_stores_them),
+		cmocka_unit_test(constant_tiles_do_not_fault),
 		cmocka_unit_test(malformed_state_is_refused),
 		cmocka_unit_test(pages_that_are_missing_or_read_only_fault),
 	};

@@ -75,6 +75,11 @@ enum fx_program {
 	FX_BURST,	/* o0 = v0; a task is filled with a burst to shared registers */
 	FX_BURST_COEFFS,	/* the same, to coefficients of each primitive */
 	FX_BACKGROUND,	/* o0 = 0.25 */
+	FX_BACKGROUND_READ,	/* o0 = the word at FX_ATTRIBUTES */
+	FX_BACKGROUND_COLUMN,	/* o0 = the column of the pixel, u32 */
+	FX_BACKGROUND_PART,	/* o0 = 0.25 in two lanes of four */
+	FX_BACKGROUND_LANES,	/* o0 = the lane, u32 */
+	FX_BACKGROUND_BANKS,	/* o0 = 0.5, a shared register; an attribute is 5 */
 	FX_NOTHING,	/* writes nothing */
 	FX_END_OF_TILE,
 	FX_TILE_LOOP,	/* never ends */

@@ -25,6 +25,10 @@ _Static_assert(FX_BURST_WORDS == 2048 && FX_BURST_COEFFS_WORDS == 256, "as in FX
 			"mov v2, frag_x\nmov v3, frag_y\ntask code, INSNS\nend\n.endpds\n"
 #define BLEND		"mul.f32 r0, o0, 0.5\nadd.f32 r0, r0, v0\nmov o0, r0\nend\n"
 
+/* A program and the registers that the PDS fills for it. */
+#define FILLED(input, code)	".stage fragment\n.pds\n" input \
+				"task code, INSNS\nend\n.endpds\n" code "end\n"
+
 static const char *const texts[FX_PROGRAMS] = {
 	[FX_PLAIN] = ".stage fragment\n" INPUT "mov o0, v0\nend\n",
 	[FX_BLEND] = ".stage fragment\n" INPUT BLEND,
@@ -49,6 +53,11 @@ static const char *const texts[FX_PROGRAMS] = {
 	[FX_BURST_COEFFS] = BURST("cf0, 256"),
 	[FX_BACKGROUND] = ".stage fragment\n.pds\ntask code, INSNS\nend\n.endpds\n"
 		"mov o0, 0.25\nend\n",
+	[FX_BACKGROUND_READ] = FILLED("dma sh0, 1, 0x3009000\n", "mov o0, sh0\n"),
+	[FX_BACKGROUND_COLUMN] = FILLED("mov v0, frag_x\n", "mov o0, v0\n"),
+	[FX_BACKGROUND_PART] = FILLED("", "mov o0, [ch2], 0.25\n"),
+	[FX_BACKGROUND_LANES] = FILLED("", "mov o0, sid\n"),
+	[FX_BACKGROUND_BANKS] = FILLED("ldi sh0, 0x3f000000\nldi v0, 5\n", "mov o0, sh0\n"),
 	[FX_NOTHING] = ".stage fragment\n.pds\ntask code, INSNS\nend\n.endpds\nend\n",
 	[FX_END_OF_TILE] = ".stage tile\n.pds\ndma sh0, 8, PBE\ntask code, INSNS\nend\n.endpds\n"
 		"pbe sh0\nend\n",
