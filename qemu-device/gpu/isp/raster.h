@@ -139,6 +139,7 @@ INLINE void write_mask(u8 *at, u32 op, vi pass)
 enum kind {
 	PROBE,		/* compares only */
 	PLAIN,		/* only a depth test, written at once, of one sample */
+	UNTESTED,	/* the same, but all pass, and depth is not written */
 	COMMON,		/* everything without the mask plane */
 	MASKED,
 };
@@ -159,6 +160,12 @@ INLINE void chunk(struct isp_tile *t, const struct isp_draw *d, u32 s, u32 p, vi
 	vf z = { 0 };
 	vi pass = covered;
 
+	if (kind == UNTESTED) {
+		sums->passed -= covered;
+		if (d->tags)
+			*tag = select_bits(covered, (vi){ 0 } + (s32)d->tag, *tag);
+		return;
+	}
 	if (masked && d->mask_test)
 		pass &= test_mask(*mask, d->mask_test);
 	if (plain || d->test) {
@@ -226,7 +233,8 @@ INLINE vi inside(const struct isp_draw *d, vi e[ISP_MAX_EDGES])
 
 INLINE void raster(struct isp_tile *t, const struct isp_draw *d, enum kind kind, struct sums *sums)
 {
-	const u32 samples = kind == PLAIN ? 1 : d->samples;
+	const bool one = kind == PLAIN || kind == UNTESTED;
+	const u32 samples = one ? 1 : d->samples;
 	vd zx[ISP_MAX_COLUMNS][PUMICE_MAX_SAMPLES], zy[PUMICE_MAX_SAMPLES];
 	vi e[PUMICE_MAX_SAMPLES][ISP_MAX_EDGES];
 	u32 row, col, s;
@@ -244,7 +252,7 @@ INLINE void raster(struct isp_tile *t, const struct isp_draw *d, enum kind kind,
 			for (s = 0; s < samples; s++) {
 				const vi covered = inside(d, e[s]);
 
-				if (kind != PLAIN && !(d->mask >> s & 1))
+				if (!one && !(d->mask >> s & 1))
 					continue;
 				any |= covered;
 				chunk(t, d, s, p, covered, (zx[col][s] + zy[s]) + d->bias, kind,
@@ -258,6 +266,8 @@ INLINE void raster(struct isp_tile *t, const struct isp_draw *d, enum kind kind,
 void ISP_RASTER(struct isp_tile *tile, const struct isp_draw *draw, struct isp_done *done)
 {
 	const bool masked = draw->mask_test || draw->mask_op;
+	const bool plain = draw->mode == ISP_TEST && !draw->stencil && draw->samples == 1 &&
+			   (draw->mask & 1);
 	struct sums sums = { { 0 }, { 0 }, { 0 } };
 	u32 i;
 
@@ -265,10 +275,12 @@ void ISP_RASTER(struct isp_tile *tile, const struct isp_draw *draw, struct isp_d
 		raster(tile, draw, PROBE, &sums);
 	else if (masked)
 		raster(tile, draw, MASKED, &sums);
-	else if (draw->mode == ISP_TEST && !draw->stencil && draw->samples == 1 && draw->mask & 1)
-		raster(tile, draw, PLAIN, &sums);
-	else
+	else if (!plain)
 		raster(tile, draw, COMMON, &sums);
+	else if (draw->depth_func == PUMICE_COMPARE_ALWAYS && !draw->depth_write)
+		raster(tile, draw, UNTESTED, &sums);
+	else
+		raster(tile, draw, PLAIN, &sums);
 	done->covered = sum(sums.covered);
 	done->passed = sum(sums.passed);
 	done->overlap = false;

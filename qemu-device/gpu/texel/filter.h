@@ -91,7 +91,11 @@ static void half_log2(const float *squares, float *out)
 	}
 }
 
-#if VEC_BYTES == 32
+#if VEC_BYTES == 64
+#define SPAN_OF(v, n) \
+	__builtin_shufflevector(v, v, n, n, n, n, 4 + n, 4 + n, 4 + n, 4 + n, \
+				8 + n, 8 + n, 8 + n, 8 + n, 12 + n, 12 + n, 12 + n, 12 + n)
+#elif VEC_BYTES == 32
 #define SPAN_OF(v, n) \
 	__builtin_shufflevector(v, v, n, n, n, n, 4 + n, 4 + n, 4 + n, 4 + n)
 #else

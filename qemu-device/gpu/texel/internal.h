@@ -8,6 +8,7 @@
 extern const struct texel_ops texel_level_base;
 #ifdef __x86_64__
 extern const struct texel_ops texel_level_avx2;
+extern const struct texel_ops texel_level_avx512;
 #endif
 
 #endif

@@ -19,6 +19,12 @@ const struct texel_ops *texel_level_ops(enum texel_level level)
 			return &texel_level_avx2;
 #endif
 		return NULL;
+	case TEXEL_LEVEL_AVX512:
+#ifdef __x86_64__
+		if (gpu_level_usable(GPU_LEVEL_AVX512))
+			return &texel_level_avx512;
+#endif
+		return NULL;
 	default:
 		return NULL;
 	}

@@ -57,7 +57,7 @@ struct texel_ops {
 const struct texel_ops *texel_ops(void);
 
 /* For tests: the functions of a level; NULL if the host does not support it. */
-enum texel_level { TEXEL_LEVEL_BASE, TEXEL_LEVEL_AVX2, TEXEL_LEVELS };
+enum texel_level { TEXEL_LEVEL_BASE, TEXEL_LEVEL_AVX2, TEXEL_LEVEL_AVX512, TEXEL_LEVELS };
 const struct texel_ops *texel_level_ops(enum texel_level level);
 
 /* Return the divisor of a component's number: 1 if it is not UNORM or SNORM, or is sRGB. */

@@ -4,7 +4,7 @@
  *
  * Included once per vector level (level_*.c), which defines VEC_BYTES.
  *
- * Limits: rows are aligned to 32 bytes.
+ * Limits: rows are aligned to 64 bytes.
  */
 #include "../levels/vectors.inc.h"
 
@@ -26,7 +26,9 @@ static inline vf f_splat(float f)
 /* Select lanes of t where m is all ones, of f where it is zero. */
 static inline vu u_select(vu m, vu t, vu f)
 {
-#if VEC_BYTES == 32
+#if VEC_BYTES == 64
+	return (vu)_mm512_ternarylogic_epi32((__m512i)m, (__m512i)t, (__m512i)f, 0xca);
+#elif VEC_BYTES == 32
 	return (vu)_mm256_blendv_epi8((__m256i)f, (__m256i)t, (__m256i)m);
 #else
 	return vu_select(m, t, f);
@@ -41,7 +43,9 @@ static inline vf f_select(vu m, vf t, vf f)
 /* Return the maximum, the minimum; b if one is NaN. */
 static inline vf f_max(vf a, vf b)
 {
-#if VEC_BYTES == 32
+#if VEC_BYTES == 64
+	return (vf)_mm512_max_ps((__m512)a, (__m512)b);
+#elif VEC_BYTES == 32
 	return (vf)_mm256_max_ps((__m256)a, (__m256)b);
 #elif defined(__SSE2__)
 	return (vf)_mm_max_ps((__m128)a, (__m128)b);
@@ -52,7 +56,9 @@ static inline vf f_max(vf a, vf b)
 
 static inline vf f_min(vf a, vf b)
 {
-#if VEC_BYTES == 32
+#if VEC_BYTES == 64
+	return (vf)_mm512_min_ps((__m512)a, (__m512)b);
+#elif VEC_BYTES == 32
 	return (vf)_mm256_min_ps((__m256)a, (__m256)b);
 #elif defined(__SSE2__)
 	return (vf)_mm_min_ps((__m128)a, (__m128)b);

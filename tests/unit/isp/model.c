@@ -102,7 +102,12 @@ void model_random_state(const struct isp_tile *tile, struct isp_state *state)
 		.bias_slope = (float)(unit() * 4 - 2),
 		.bias_clamp = model_below(2) ? 0 : (float)(unit() * 0.01 - 0.005),
 	};
-	if (!model_below(3)) {
+	/* Without any test: rare otherwise. */
+	if (!model_below(8)) {
+		state->pass_type = PUMICE_PASS_TYPE_OPAQUE;
+		state->depth_func = PUMICE_COMPARE_ALWAYS;
+		state->stencil = false;
+	} else if (!model_below(3)) {
 		state->mask_test = (u8)model_below(PUMICE_MASK_TEST_COUNT);
 		state->mask_op = (u8)model_below(PUMICE_MASK_OP_COUNT);
 	}
