@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "add.pasm.h"
+#include "hold.pasm.h"
 #include "store.pasm.h"
 
 #define PAGE	4096ull
@@ -108,6 +109,46 @@ static void a_thousand_jobs_go_through_one_context_in_order(void **state)
 {
 	(void)state;
 	path_each(check_many_jobs);
+}
+
+/* A bind waits for the first point, which is reached, while the job of the second one is held. */
+static void check_reached_point(struct path *p)
+{
+	struct pumice_kernel *hold = path_kernel(p, hold_program, sizeof(hold_program));
+	const uint32_t uniforms[5] = { VA_WORDS(p->out_va), VA_WORDS(p->out_va + 1024), 1 };
+	struct pumice_job_sync syncs[2] = { { .point = 1 }, { .signal = true } };
+	struct pumice_job_sync second = { .point = 2, .signal = true };
+	struct pumice_job job = { .context = p->context, .syncs = &second, .sync_count = 1 };
+	struct pumice_wait wait = { 0 };
+	uint64_t point;
+
+	assert_int_equal(pumice_sync_create(p->dev, 0, &second.sync), 0);
+	assert_int_equal(pumice_sync_create(p->dev, 0, &wait.sync), 0);
+	syncs[0].sync = second.sync;
+	syncs[1].sync = wait.sync;
+	assert_int_equal(pumice_sync_signal(second.sync, 1), 0);
+	assert_int_equal(pumice_sync_query(second.sync, &point), 0);
+	assert_int_equal(point, 1);
+	p->out_cpu[0] = 0;
+	path_dispatch(p, hold, 1, uniforms, 5);
+	assert_int_equal(pumice_stream_end(p->stream, &job.stream), 0);
+	assert_int_equal(pumice_submit(p->dev, &job, 1, NULL), 0);
+	assert_int_equal(pumice_vm_bind_async(p->vm, NULL, 0, syncs, 2), 0);
+	assert_int_equal(pumice_sync_wait(&wait, 1, 0, LONG), 0);
+	assert_int_equal(pumice_sync_query(second.sync, &point), 0);
+	assert_int_equal(point, 1);
+	__atomic_store_n(p->out_cpu, 1, __ATOMIC_RELEASE);
+	assert_int_equal(pumice_sync_wait(&(struct pumice_wait){ second.sync, 2 }, 1, 0, LONG), 0);
+	pumice_sync_destroy(wait.sync);
+	pumice_sync_destroy(second.sync);
+	pumice_stream_reset(p->stream);
+	pumice_kernel_destroy(hold);
+}
+
+static void a_wait_for_a_reached_point_is_not_one_for_later_points(void **state)
+{
+	(void)state;
+	path_each(check_reached_point);
 }
 
 /* One context of each of more VMs than the MMU has contexts. */
@@ -285,6 +326,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(jobs_of_three_contexts_follow_a_timeline),
 		cmocka_unit_test(a_thousand_jobs_go_through_one_context_in_order),
+		cmocka_unit_test(a_wait_for_a_reached_point_is_not_one_for_later_points),
 		cmocka_unit_test(more_vms_than_mmu_contexts_all_work),
 		cmocka_unit_test(jobs_use_the_mappings_bound_last),
 		cmocka_unit_test(pages_that_are_unbound_are_in_no_tlb),

@@ -776,7 +776,7 @@ bool fence_signaled(const struct fence *f);
 /* Return whether a signal of this point was submitted. */
 bool sync_is_submitted(const struct inproc_sync *s, u64 point);
 /* Call @fn for each fence, of this point and earlier points, that has a timeline. */
-void sync_each_fence(const struct inproc_sync *s, u64 point,
+void sync_each_fence(struct inproc_sync *s, u64 point,
 		     void (*fn)(void *data, const struct fence *fence), void *data);
 
 #endif

@@ -114,17 +114,20 @@ bool sync_is_submitted(const struct inproc_sync *s, u64 point)
 	return s->reached >= point || (s->last && s->last->point >= point);
 }
 
-void sync_each_fence(const struct inproc_sync *s, u64 point,
+void sync_each_fence(struct inproc_sync *s, u64 point,
 		     void (*fn)(void *data, const struct fence *fence), void *data)
 {
 	const struct sync_point *p;
-	u64 before = 0;
+	u64 before;
 
 	if (!point) {
 		if (s->has_fence && !fence_signaled(&s->fence))
 			fn(data, &s->fence);
 		return;
 	}
+	/* Of a program that only submits, and never waits, nothing else removes them. */
+	advance(s);
+	before = s->reached;
 	for (p = s->points; p && before < point; before = p->point, p = p->next)
 		if (!fence_signaled(&p->fence))
 			fn(data, &p->fence);
