@@ -9,10 +9,8 @@
 #include "bench.h"
 
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /*
  * Rounds of which the best is used continue for as long, or up to as many times their number: other
@@ -27,26 +25,6 @@ static const char usage[] =
 	"  -r ROUNDS   of which the best is used, at least (default 9)\n"
 	"  -t THREADS  host threads of the GPU (default 2)\n"
 	"  -n NAME     only rows with this in their name\n";
-
-_Noreturn void bench_fail(const char *format, ...)
-{
-	va_list args;
-
-	fputs("pumice-bench: ", stderr);
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
-	fputc('\n', stderr);
-	exit(1);
-}
-
-double bench_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 void bench_fill(float *values, uint32_t count, uint32_t seed)
 {
@@ -125,16 +103,6 @@ void bench_contest(struct bench *bench, const struct bench_contest *contest)
 	free(ours);
 }
 
-static unsigned int number(const char *text)
-{
-	char *end;
-	unsigned long value = strtoul(text, &end, 10);
-
-	if (!*text || *end || !value || value > 1000)
-		bench_fail("%s is not a number from 1 to 1000", text);
-	return (unsigned int)value;
-}
-
 static void run_rows(struct bench *bench)
 {
 	gpu_open(&bench->gpu, bench->threads);
@@ -168,9 +136,9 @@ int main(int argc, char **argv)
 		if (option == 'o')
 			path = optarg;
 		else if (option == 'r')
-			bench.rounds = number(optarg);
+			bench.rounds = bench_number(optarg);
 		else if (option == 't')
-			bench.threads = number(optarg);
+			bench.threads = bench_number(optarg);
 		else if (option == 'n')
 			bench.only = optarg;
 		else

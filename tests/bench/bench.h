@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "common.h"
 #include "gpu.h"
 #include "pocl.h"
 
@@ -86,12 +87,6 @@ void bench_contest(struct bench *bench, const struct bench_contest *contest);
 
 /* The contests of a workload: against PoCL, and of all threads against one. */
 void bench_workload(struct bench *bench, const struct bench_workload *workload);
-
-/* Return CLOCK_MONOTONIC, seconds. */
-double bench_now(void);
-
-/* Exit with a message. */
-_Noreturn void bench_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Small whole numbers, so that sums of products are exact in any order. */
 void bench_fill(float *values, uint32_t count, uint32_t seed);

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "bench.h"
+#include "common.h"
 
 #define STREAM_BYTES	65536
 #define DRAW_BYTES	1024ull	/* more of the stream for each draw with its own state */

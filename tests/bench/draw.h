@@ -5,8 +5,8 @@
 
 #include <pumice/pumice_gfx.h>
 
-#include "gl.h"
 #include "gpu.h"
+#include "scene.h"
 
 struct draw_work {
 	struct gpu *gpu;

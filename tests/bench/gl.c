@@ -8,11 +8,13 @@
  */
 #include <stdlib.h>
 
+#include <stddef.h>
+
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
 #include <GLES3/gl3.h>
 
-#include "bench.h"
+#include "common.h"
 #include "gl.h"
 
 static const char vertex_text[] =

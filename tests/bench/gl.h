@@ -8,30 +8,7 @@
 
 #include <EGL/egl.h>
 
-/* One vertex: clip position with w = 1, and the inputs of the fragment. */
-struct draw_vertex {
-	float x, y, z;
-	float a, b, c;	/* texture coordinates a, b; or red, green, blue */
-};
-
-/* The scene of both sides: triangles on a cleared square, RGBA8. */
-struct draw_scene {
-	uint32_t size;			/* of the target, pixels */
-	const struct draw_vertex *vertex;
-	uint32_t vertices;		/* three for each triangle */
-	const uint32_t *texture;	/* RGBA8, square, bilinear, repeated;
-					 * NULL: colours of the vertices */
-	uint32_t texture_size;
-	bool depth;			/* test LESS and write; else in order */
-	uint32_t draws;			/* each of its own part of the vertices; 0: one */
-};
-
-/* Return the vertices of a draw. */
-static inline uint32_t draw_part(uint32_t vertices, uint32_t draws)
-{
-	return draws ? vertices / draws : vertices;
-}
-
+#include "scene.h"
 
 struct gl {
 	EGLDisplay display;

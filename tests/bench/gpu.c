@@ -8,9 +8,10 @@
 #include "gpu.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "bench.h"
+#include "common.h"
 
 #define STREAM_BYTES	4096
 #define TIMEOUT_NS	(60 * 1000000000ull)

@@ -11,6 +11,7 @@
 
 #include "bench.h"
 #include "draw.h"
+#include "gl.h"
 
 #define SIZE		1024u
 #define LAYERS		16u
@@ -28,12 +29,6 @@ struct row {
 	double edge_share;	/* of pixels that may differ */
 	bool deferred;		/* compare the memory of deferred vertex shading */
 };
-
-static float number(uint32_t *state)
-{
-	*state = *state * 1664525u + 1013904223u;
-	return (float)(*state >> 8) / 16777216.0f;
-}
 
 static void run_ours(void *data)
 {
@@ -219,17 +214,8 @@ static void layers(struct bench *bench)
 	contest(bench, &no_depth, &scene);
 }
 
-/* Right angles with sides of 2 pixels: 2 pixels each. */
-static void put_triangle(struct draw_vertex *v, uint32_t *state)
-{
-	const float side = 2 * 2.0f / SIZE, x = number(state) * (2 - side) - 1;
-	const float y = number(state) * (2 - side) - 1, z = number(state) * 1.8f - 0.9f;
-	const float r = number(state), g = number(state), b = number(state);
-
-	v[0] = (struct draw_vertex){ x, y, z, r, g, b };
-	v[1] = (struct draw_vertex){ x + side, y, z, r, g, b };
-	v[2] = (struct draw_vertex){ x, y + side, z, r, g, b };
-}
+/* Right angles with sides of 2 of SIZE pixels: 2 pixels each. */
+#define LEG		(2 * 2.0f / SIZE)
 
 static void triangles(struct bench *bench)
 {
@@ -237,15 +223,10 @@ static void triangles(struct bench *bench)
 		"200,000 triangles of 2 pixels", "Mtriangle/s", BENCH_RATE, TRIANGLES * 1e-6, 0.5,
 		0.1, true,
 	};
-	struct draw_vertex *vertex = malloc(TRIANGLES * 3 * sizeof(*vertex));
+	struct draw_vertex *vertex = draw_triangles(TRIANGLES, LEG);
 	const struct draw_scene scene = { .size = SIZE, .vertex = vertex,
 					  .vertices = TRIANGLES * 3, .depth = true };
-	uint32_t state = 1, i;
 
-	if (!vertex)
-		bench_fail("out of memory");
-	for (i = 0; i < TRIANGLES; i++)
-		put_triangle(vertex + i * 3, &state);
 	contest(bench, &row, &scene);
 	free(vertex);
 }
@@ -255,15 +236,10 @@ static void draws(struct bench *bench)
 	static const struct row row = {
 		"10,000 draws, own state", "us", BENCH_TIME, 1e6 / DRAWS, 0.65, 0.1, false,
 	};
-	struct draw_vertex *vertex = malloc(DRAWS * 3 * sizeof(*vertex));
+	struct draw_vertex *vertex = draw_triangles(DRAWS, LEG);
 	const struct draw_scene scene = { .size = SIZE / 4, .vertex = vertex, .vertices = DRAWS * 3,
 					  .depth = true, .draws = DRAWS };
-	uint32_t state = 1, i;
 
-	if (!vertex)
-		bench_fail("out of memory");
-	for (i = 0; i < DRAWS; i++)
-		put_triangle(vertex + i * 3, &state);
 	contest(bench, &row, &scene);
 	free(vertex);
 }
@@ -276,14 +252,13 @@ static void empty(struct bench *bench)
 	}, large = {
 		"near-empty frame, 4096 x 4096", "ms", BENCH_TIME, 1e3, 0.25, 0.001, false,
 	};
-	struct draw_vertex vertex[3];
+	struct draw_vertex *vertex = draw_triangles(1, LEG);
 	struct draw_scene scene = { .size = SIZE, .vertex = vertex, .vertices = 3, .depth = true };
-	uint32_t state = 1;
 
-	put_triangle(vertex, &state);
 	contest(bench, &row, &scene);
 	scene.size = LARGE;
 	contest(bench, &large, &scene);
+	free(vertex);
 }
 
 void bench_scenes(struct bench *bench)
