@@ -194,6 +194,10 @@ bench: $(BUILD)/.packages-bench $(qemu) $(guest) ## figures against PoCL and in 
 bench-against: $(BUILD)/.packages-bench $(qemu) $(guest) ## the same against an earlier commit (BASE=COMMIT)
 	@$(if $(BASE),,$(error name a commit: make bench-against BASE=COMMIT))$(S)/bench_against.py "$$BASE"
 
+.PHONY: bench-growth
+bench-growth: $(BUILD)/.packages-bench-growth $(native) ## growth of costs with draws, pixels, mappings, …: plots in Documentation (5 minutes)
+	@/usr/bin/python3 $(S)/bench_growth.py
+
 .PHONY: coverage
 coverage: $(coverage) $(firmware) | $(BUILD)/.packages-coverage ## lines that the unit tests reach: out/coverage (TESTS=)
 	@$(S)/coverage.py

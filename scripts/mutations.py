@@ -50,6 +50,8 @@ KINDS = [
     ("qemu-device/gpu/", {"unit"}),
     ("userspace/", {"unit"}),
     ("hw/", {"unit"}),
+    ("tests/bench/", {"unit"}),
+    ("scripts/bench_growth.py", {"unit"}),
 ]
 # Sources that contain the names of cases.
 TEST_SOURCES = ["tests", "drivers/gpu/drm/pumice/tests"]

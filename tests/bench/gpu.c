@@ -24,16 +24,12 @@ static void check(const struct gpu *gpu, const char *what, int ret)
 		bench_fail("%s: %s", what, pumice_device_error(gpu->dev));
 }
 
-void gpu_open(struct gpu *gpu, unsigned int threads)
-{
-	gpu_open_mode(gpu, threads, "fast");
-}
-
-void gpu_open_mode(struct gpu *gpu, unsigned int threads, const char *mode)
+static void open_device(struct gpu *gpu, unsigned int threads, unsigned int cores,
+			const char *mode)
 {
 	char error[PUMICE_ERROR_BYTES], name[80];
 
-	snprintf(name, sizeof(name), "inproc:cores=%u,threads=%u,ram=1024,mode=%s", CORES, threads,
+	snprintf(name, sizeof(name), "inproc:cores=%u,threads=%u,ram=1024,mode=%s", cores, threads,
 		 mode);
 	if (pumice_device_open(name, &gpu->dev, error, sizeof(error)))
 		bench_fail("%s: %s", name, error);
@@ -41,6 +37,21 @@ void gpu_open_mode(struct gpu *gpu, unsigned int threads, const char *mode)
 	check(gpu, "context", pumice_context_create(gpu->vm, PUMICE_PRIORITY_NORMAL,
 						    &gpu->context));
 	check(gpu, "stream", pumice_stream_create(gpu->vm, STREAM_BYTES, &gpu->stream));
+}
+
+void gpu_open(struct gpu *gpu, unsigned int threads)
+{
+	gpu_open_mode(gpu, threads, "fast");
+}
+
+void gpu_open_mode(struct gpu *gpu, unsigned int threads, const char *mode)
+{
+	open_device(gpu, threads, CORES, mode);
+}
+
+void gpu_open_cores(struct gpu *gpu, unsigned int threads, unsigned int cores)
+{
+	open_device(gpu, threads, cores, "fast");
 }
 
 void gpu_close(struct gpu *gpu)

@@ -29,6 +29,8 @@ struct gpu_work {
 
 /* All exit with a message if they fail. */
 void gpu_open(struct gpu *gpu, unsigned int threads);
+/* The same with a number of cores instead of 4. */
+void gpu_open_cores(struct gpu *gpu, unsigned int threads, unsigned int cores);
 /* The same in a mode: fast, counted or strict. */
 void gpu_open_mode(struct gpu *gpu, unsigned int threads, const char *mode);
 void gpu_close(struct gpu *gpu);
