@@ -8,7 +8,8 @@ import tempfile
 import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(TOP / "Documentation/pictures"))
+sys.path[:0] = [str(TOP / "Documentation/pictures"), str(TOP / "scripts")]
+import bench_growth  # noqa: E402  # pylint: disable=wrong-import-position
 import demos  # noqa: E402  # pylint: disable=wrong-import-position
 import png  # noqa: E402  # pylint: disable=wrong-import-position
 import traffic  # noqa: E402  # pylint: disable=wrong-import-position
@@ -93,6 +94,23 @@ class Traffic(unittest.TestCase):
                             (262144, "SLC")):
             self.assertGreater(plots["working-set"][level][size], 87, size)
         self.assertEqual(plots["working-set"]["memory"][524288], 100)
+
+
+class Growth(unittest.TestCase):
+    """The plots of make bench-growth."""
+
+    page = (TOP / "Documentation/benchmarks.rst").read_text(encoding="utf-8")
+
+    def test_each_curve_has_a_plot_on_the_page_with_the_exponent_of_the_table(self):
+        rows = re.findall(r"^   \* - (\S+)\n((?:     - .*\n)+)",
+                          (bench_growth.FOLDER / "exponents.inc").read_text(encoding="utf-8"), re.M)
+        self.assertEqual([name for name, _ in rows[1:]], list(bench_growth.CURVES))
+        shown = re.findall(r"figure:: pictures/growth/(\S+)\.svg", self.page)
+        self.assertEqual(shown, list(bench_growth.CURVES))
+        for name, cells in rows[1:]:
+            exponent = cells.split()[-3]
+            plot = (bench_growth.FOLDER / f"{name}.svg").read_text(encoding="utf-8")
+            self.assertIn(f">exponent {exponent}<", plot, name)
 
 
 if __name__ == "__main__":
