@@ -130,14 +130,15 @@ def number(value):
 
 def table(rows):
     """Format the rows as text."""
-    head = ("", "unit", "ours", "peer", "ratio", "goal", "", "peer is")
+    head = ("", "unit", "ours", "peer", "ratio", "goal", "limit", "", "peer is")
     verdict = {True: "met", False: "NOT MET", None: ""}
     lines = [head] + [(row["name"], row["unit"], number(row["ours"]), number(row["peer"]),
-                       number(row["ratio"]), number(row["goal"]), verdict[row["met"]],
+                       number(row["ratio"]), number(row["goal"]), number(row.get("limit")),
+                       verdict[row["met"]],
                        row["peer_name"] or "–") for row in rows]
     widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
     for line in lines:
-        cells = [text.ljust(width) if i in (0, 1, 6, 7) else text.rjust(width)
+        cells = [text.ljust(width) if i in (0, 1, 7, 8) else text.rjust(width)
                  for i, (text, width) in enumerate(zip(line, widths))]
         print("  ".join(cells).rstrip())
 
@@ -170,7 +171,7 @@ def main():
         rows += guest_rows()
     (OUT / "bench.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     table(rows)
-    goals = [row for row in rows if row["goal"] is not None]
+    goals = [row for row in rows if row["met"] is not None]
     print(f"{sum(row['met'] for row in goals)} of {len(goals)} goals met; "
           f"rows in {OUT / 'bench.json'}")
 

@@ -60,20 +60,29 @@ static double figure(const struct bench_contest *c, double seconds)
 	return c->figure == BENCH_RATE ? c->scale / seconds : c->scale * seconds;
 }
 
+/* Write a number of a row; 0: none. */
+static void put_number(struct bench *bench, const char *name, double number)
+{
+	if (number > 0)
+		fprintf(bench->json, "\"%s\": %g, ", name, number);
+	else
+		fprintf(bench->json, "\"%s\": null, ", name);
+}
+
 static void write_row(struct bench *bench, const struct bench_contest *c, double ours, double peer)
 {
-	double ratio = peer / ours;	/* of seconds: how much faster than the peer */
+	const double ratio = peer / ours;	/* of seconds: how much faster than the peer */
+	const bool met = ratio >= c->goal && (c->limit <= 0 || figure(c, ours) <= c->limit);
 
 	fprintf(bench->json, "%s  {\"name\": \"%s\", \"unit\": \"%s\", ",
 		bench->rows++ ? ",\n" : "", c->name, c->unit);
 	fprintf(bench->json, "\"ours\": %.5g, \"peer\": %.5g, \"peer_name\": \"%s\", ",
 		figure(c, ours), figure(c, peer), c->peer_name);
 	fprintf(bench->json, "\"ratio\": %.4g, ", ratio);
-	if (c->goal > 0)
-		fprintf(bench->json, "\"goal\": %g, \"met\": %s}", c->goal,
-			ratio >= c->goal ? "true" : "false");
-	else
-		fputs("\"goal\": null, \"met\": null}", bench->json);
+	put_number(bench, "goal", c->goal);
+	put_number(bench, "limit", c->limit);
+	fprintf(bench->json, "\"met\": %s}",
+		c->goal <= 0 && c->limit <= 0 ? "null" : met ? "true" : "false");
 	fflush(bench->json);
 }
 

@@ -36,6 +36,7 @@ struct bench_contest {
 	enum bench_figure figure;
 	double scale;
 	double goal;		/* minimum ratio; 0: none */
+	double limit;		/* of our figure, a time; 0: none */
 	unsigned int repeats;	/* runs of a round, whose mean is used */
 	unsigned int median_of;	/* factor of rounds for the median; 0: use the best round */
 	void (*ours)(void *data);	/* one run, from submission to the end */
@@ -54,6 +55,7 @@ struct bench_workload {
 	enum bench_figure figure;
 	double scale;
 	double goal;		/* against PoCL; 0: none */
+	double limit;		/* of our time; 0: none */
 	double scaling_goal;	/* all threads against one; 0: no such row */
 	unsigned int repeats;
 	unsigned int median_of;	/* as in the contest */

@@ -28,16 +28,31 @@ static const char texture_text[] =
 	"#version 300 es\n"
 	"precision highp float;\n"
 	"uniform sampler2D t;\n"
+	"uniform vec4 add;\n"
 	"in vec3 v;\n"
 	"out vec4 colour;\n"
-	"void main() { colour = texture(t, v.xy); }\n";
+	"void main() { colour = texture(t, v.xy) + add; }\n";
 
 static const char colour_text[] =
 	"#version 300 es\n"
 	"precision highp float;\n"
+	"uniform vec4 add;\n"
 	"in vec3 v;\n"
 	"out vec4 colour;\n"
-	"void main() { colour = vec4(v, 1.0); }\n";
+	"void main() { colour = vec4(v, 1.0) + add; }\n";
+
+static const char lit_text[] =
+	"#version 300 es\n"
+	"precision highp float;\n"
+	"uniform vec4 add;\n"
+	"in vec3 v;\n"
+	"out vec4 colour;\n"
+	"void main() {\n"
+	"float cosine = max(dot(vec3(v.xy, 1.0), vec3(0.25, 0.5, 0.75)) *\n"
+	"	inversesqrt(dot(v.xy, v.xy) + 1.0), 0.0);\n"
+	"float two = cosine * cosine, four = two * two, eight = four * four * 0.25;\n"
+	"colour = vec4(cosine * vec3(0.5, 0.25, 0.75) + eight, 1.0) + add;\n"
+	"}\n";
 
 void gl_open(struct gl *gl)
 {
@@ -105,6 +120,18 @@ static unsigned int make_program(const char *fragment_text)
 	return program;
 }
 
+/* Draw to samples, which are averaged in the texture. */
+static void make_samples(int size, struct gl_work *work)
+{
+	glGenFramebuffers(1, &work->drawn);
+	glBindFramebuffer(GL_FRAMEBUFFER, work->drawn);
+	glGenRenderbuffers(1, &work->sampled);
+	glBindRenderbuffer(GL_RENDERBUFFER, work->sampled);
+	glRenderbufferStorageMultisample(GL_RENDERBUFFER, work->samples, GL_RGBA8, size, size);
+	glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER,
+				  work->sampled);
+}
+
 static void make_target(const struct draw_scene *scene, struct gl_work *work)
 {
 	int size = (int)scene->size;
@@ -116,10 +143,13 @@ static void make_target(const struct draw_scene *scene, struct gl_work *work)
 	glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, size, size);
 	glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, work->colour,
 			       0);
+	if (work->samples)
+		make_samples(size, work);
 	if (scene->depth) {
 		glGenRenderbuffers(1, &work->depth);
 		glBindRenderbuffer(GL_RENDERBUFFER, work->depth);
-		glRenderbufferStorage(GL_RENDERBUFFER, GL_DEPTH_COMPONENT32F, size, size);
+		glRenderbufferStorageMultisample(GL_RENDERBUFFER, work->samples,
+						 GL_DEPTH_COMPONENT32F, size, size);
 		glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER,
 					  work->depth);
 	}
@@ -169,13 +199,16 @@ void gl_work(const struct draw_scene *scene, struct gl_work *work)
 {
 	*work = (struct gl_work){
 		.size = scene->size, .vertices = scene->vertices, .draws = scene->draws,
-		.tests_depth = scene->depth,
+		.tests_depth = scene->depth, .blends = scene->blend, .uniforms = scene->uniforms,
+		.samples = scene->samples > 1 ? (int)scene->samples : 0,
 	};
 	make_target(scene, work);
 	if (scene->texture)
 		make_texture(scene, work);
 	make_vertices(scene, work);
-	work->program = make_program(scene->texture ? texture_text : colour_text);
+	work->program = make_program(scene->lit ? lit_text :
+				     scene->texture ? texture_text : colour_text);
+	work->add = glGetUniformLocation(work->program, "add");
 	if (glGetError() != GL_NO_ERROR)
 		bench_fail("OpenGL cannot load the scene");
 }
@@ -188,6 +221,8 @@ void gl_work_free(struct gl_work *work)
 	glDeleteTextures(1, &work->texture);
 	glDeleteTextures(1, &work->colour);
 	glDeleteRenderbuffers(1, &work->depth);
+	glDeleteRenderbuffers(1, &work->sampled);
+	glDeleteFramebuffers(1, &work->drawn);
 	glDeleteFramebuffers(1, &work->framebuffer);
 }
 
@@ -197,7 +232,7 @@ void gl_run(struct gl_work *work)
 	const uint32_t part = draw_part(work->vertices, work->draws);
 	uint32_t at;
 
-	glBindFramebuffer(GL_FRAMEBUFFER, work->framebuffer);
+	glBindFramebuffer(GL_FRAMEBUFFER, work->samples ? work->drawn : work->framebuffer);
 	glViewport(0, 0, (int)work->size, (int)work->size);
 	glUseProgram(work->program);
 	glBindVertexArray(work->array);
@@ -207,6 +242,12 @@ void gl_run(struct gl_work *work)
 		glEnable(GL_DEPTH_TEST);
 	else
 		glDisable(GL_DEPTH_TEST);
+	if (work->blends)
+		glEnable(GL_BLEND);
+	else
+		glDisable(GL_BLEND);
+	glBlendColor(0, 0, 0, 0.5f);
+	glBlendFunc(GL_CONSTANT_ALPHA, GL_ONE_MINUS_CONSTANT_ALPHA);
 	glDepthFunc(GL_LESS);
 	glClearColor(0, 0, 0, 0);
 	glClearDepthf(1);
@@ -214,7 +255,15 @@ void gl_run(struct gl_work *work)
 	for (at = 0; at < work->vertices; at += part) {
 		if (work->draws)
 			set_pointers(at);
+		if (work->uniforms)
+			glUniform4f(work->add, 0, 0, 0, 0);
 		glDrawArrays(GL_TRIANGLES, 0, (int)part);
+	}
+	if (work->samples) {
+		glBindFramebuffer(GL_READ_FRAMEBUFFER, work->drawn);
+		glBindFramebuffer(GL_DRAW_FRAMEBUFFER, work->framebuffer);
+		glBlitFramebuffer(0, 0, (int)work->size, (int)work->size, 0, 0, (int)work->size,
+				  (int)work->size, GL_COLOR_BUFFER_BIT, GL_NEAREST);
 	}
 	glFinish();
 }

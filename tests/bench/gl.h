@@ -18,8 +18,11 @@ struct gl {
 /* A scene in the peer's memory. */
 struct gl_work {
 	unsigned int framebuffer, colour, depth, program, buffer, array, texture;
+	unsigned int drawn, sampled;	/* with samples: the framebuffer, and its colours */
 	uint32_t size, vertices, draws;
-	bool tests_depth;
+	int samples;	/* 0: no multisampling */
+	int add;	/* location of the uniform */
+	bool tests_depth, blends, uniforms;
 };
 
 /* All exit with a message if they fail. */

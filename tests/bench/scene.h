@@ -20,8 +20,13 @@ struct draw_scene {
 	const uint32_t *texture;	/* RGBA8, square, bilinear, repeated;
 					 * NULL: colours of the vertices */
 	uint32_t texture_size;
+	bool lit;			/* colours by a normal and a direction of light instead */
 	bool depth;			/* test LESS and write; else in order */
+	bool blend;			/* half of the colour below */
+	uint32_t samples;		/* of a pixel, averaged in the picture; 0: one */
 	uint32_t draws;			/* each of its own part of the vertices; 0: one */
+	bool uniforms;			/* each draw has a colour that it adds, 0 in the picture */
+	uint32_t insns;			/* of our fragment program, jumped over; 0: none */
 };
 
 /* Return the vertices of a draw. */

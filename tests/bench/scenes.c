@@ -6,6 +6,7 @@
  * round, pixel by pixel: rasterisers differ in sub-pixel precision, so a small
  * share of pixels at edges may differ, and colours by two steps.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -194,10 +195,19 @@ static void layers(struct bench *bench)
 {
 	static const struct row back_to_front = {
 		"16 layers, bilinear, back to front", "Mpixel/s", BENCH_RATE,
-		LAYERS * PIXELS * 1e-6, 1, 0.001, false,
+		LAYERS * PIXELS * 1e-6, 2.5, 0.001, false,
 	}, no_depth = {
 		"16 layers, bilinear, no depth", "Mpixel/s", BENCH_RATE,
-		LAYERS * PIXELS * 1e-6, 0.25, 0.001, false,
+		LAYERS * PIXELS * 1e-6, 0.7, 0.001, false,
+	}, blended = {
+		"16 layers, bilinear, blended", "Mpixel/s", BENCH_RATE,
+		LAYERS * PIXELS * 1e-6, 0.5, 0.001, false,
+	}, lit = {
+		"16 layers, lit, no depth", "Mpixel/s", BENCH_RATE,
+		LAYERS * PIXELS * 1e-6, 0.7, 0.001, false,
+	}, lit_blended = {
+		"16 layers, lit, blended", "Mpixel/s", BENCH_RATE,
+		LAYERS * PIXELS * 1e-6, 0.5, 0.001, false,
 	};
 	static struct draw_vertex vertex[LAYERS * 6];
 	static uint32_t texels[TEXTURE * TEXTURE];
@@ -212,35 +222,69 @@ static void layers(struct bench *bench)
 	contest(bench, &back_to_front, &scene);
 	scene.depth = false;
 	contest(bench, &no_depth, &scene);
+	scene.blend = true;
+	contest(bench, &blended, &scene);
+	scene.texture = NULL;
+	scene.lit = true;
+	contest(bench, &lit_blended, &scene);
+	scene.blend = false;
+	contest(bench, &lit, &scene);
 }
 
-/* Right angles with sides of 2 of SIZE pixels: 2 pixels each. */
-#define LEG		(2 * 2.0f / SIZE)
-
-static void triangles(struct bench *bench)
+/* Return the leg of a right-angled triangle of some pixels, half of the square of its leg. */
+static float leg_of(float pixels, uint32_t size)
 {
-	static const struct row row = {
-		"200,000 triangles of 2 pixels", "Mtriangle/s", BENCH_RATE, TRIANGLES * 1e-6, 0.5,
-		0.1, true,
-	};
-	struct draw_vertex *vertex = draw_triangles(TRIANGLES, LEG);
+	return sqrtf(2 * pixels) * 2 / (float)size;
+}
+
+static void triangles_of(struct bench *bench, const struct row *row, float pixels)
+{
+	struct draw_vertex *vertex = draw_triangles(TRIANGLES, leg_of(pixels, SIZE));
 	const struct draw_scene scene = { .size = SIZE, .vertex = vertex,
 					  .vertices = TRIANGLES * 3, .depth = true };
 
-	contest(bench, &row, &scene);
+	contest(bench, row, &scene);
 	free(vertex);
+}
+
+static void triangles(struct bench *bench)
+{
+	static const struct row small = {
+		"200,000 triangles of 2 pixels", "Mtriangle/s", BENCH_RATE, TRIANGLES * 1e-6, 0.9,
+		0.1, true,
+	}, middle = {
+		"200,000 triangles of 8 pixels", "Mtriangle/s", BENCH_RATE, TRIANGLES * 1e-6, 0.9,
+		0.1, false,
+	}, large = {
+		"200,000 triangles of 16 pixels", "Mtriangle/s", BENCH_RATE, TRIANGLES * 1e-6, 0.9,
+		0.1, false,
+	};
+
+	triangles_of(bench, &small, 2);
+	triangles_of(bench, &middle, 8);
+	triangles_of(bench, &large, 16);
 }
 
 static void draws(struct bench *bench)
 {
-	static const struct row row = {
+	static const struct row own = {
 		"10,000 draws, own state", "us", BENCH_TIME, 1e6 / DRAWS, 0.65, 0.1, false,
+	}, uniforms = {
+		"10,000 draws, own state and uniforms", "us", BENCH_TIME, 1e6 / DRAWS, 0.65, 0.1,
+		false,
+	}, longer = {
+		"10,000 draws, own state and uniforms, 1,000 instructions", "us", BENCH_TIME,
+		1e6 / DRAWS, 0.65, 0.1, false,
 	};
-	struct draw_vertex *vertex = draw_triangles(DRAWS, LEG);
-	const struct draw_scene scene = { .size = SIZE / 4, .vertex = vertex, .vertices = DRAWS * 3,
-					  .depth = true, .draws = DRAWS };
+	struct draw_vertex *vertex = draw_triangles(DRAWS, leg_of(8, SIZE / 4));
+	struct draw_scene scene = { .size = SIZE / 4, .vertex = vertex, .vertices = DRAWS * 3,
+				    .depth = true, .draws = DRAWS };
 
-	contest(bench, &row, &scene);
+	contest(bench, &own, &scene);
+	scene.uniforms = true;
+	contest(bench, &uniforms, &scene);
+	scene.insns = 1000;
+	contest(bench, &longer, &scene);
 	free(vertex);
 }
 
@@ -249,13 +293,19 @@ static void empty(struct bench *bench)
 {
 	static const struct row row = {
 		"near-empty frame, 1024 x 1024", "ms", BENCH_TIME, 1e3, 0.25, 0.001, false,
+	}, samples = {
+		"near-empty frame, 1024 x 1024, 4 samples", "ms", BENCH_TIME, 1e3, 0.125, 0.001,
+		false,
 	}, large = {
 		"near-empty frame, 4096 x 4096", "ms", BENCH_TIME, 1e3, 0.25, 0.001, false,
 	};
-	struct draw_vertex *vertex = draw_triangles(1, LEG);
+	struct draw_vertex *vertex = draw_triangles(1, leg_of(2, SIZE));
 	struct draw_scene scene = { .size = SIZE, .vertex = vertex, .vertices = 3, .depth = true };
 
 	contest(bench, &row, &scene);
+	scene.samples = 4;
+	contest(bench, &samples, &scene);
+	scene.samples = 0;
 	scene.size = LARGE;
 	contest(bench, &large, &scene);
 	free(vertex);
