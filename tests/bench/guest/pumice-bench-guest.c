@@ -15,22 +15,18 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "check.h"
-#include "fixture.h"
+#include "rows.h"
 
-#define ROUNDS		400u
+#define ROUNDS		SAMPLES
 #define WARM_UP		20u
 #define QUEUED		64u	/* jobs in a row */
 #define ROWS		50u	/* rounds of those */
 #define BIND_VA		FX_FREE
-#define GOAL		0.25	/* a job may take four times the minimum */
-
-struct samples {
-	double us[ROUNDS];
-	unsigned int count;
-};
+#define GOAL		0.333	/* a job may take three times the minimum */
 
 void test_fail(const char *file, int line, const char *format, ...)
 {
@@ -42,24 +38,6 @@ void test_fail(const char *file, int line, const char *format, ...)
 	va_end(args);
 	fputc('\n', stderr);
 	exit(1);
-}
-
-static void take(struct samples *s, u64 ns)
-{
-	s->us[s->count++] = (double)ns / 1e3;
-}
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static double median(struct samples *s)
-{
-	qsort(s->us, s->count, sizeof(s->us[0]), compare);
-	return s->us[s->count / 2];
 }
 
 /* The driver's file that measures the interrupt. */
@@ -96,6 +74,17 @@ static u64 job_once(struct fixture *fx, u64 stream)
 	return now_ns() - start;
 }
 
+/* The same, where the thread does not sleep until the job has ended. */
+static u64 polled_once(struct fixture *fx, u64 stream)
+{
+	u64 start = now_ns();
+
+	fx_submit(fx, stream);
+	while (!sync_status(fx->fd, fx->sync, 0))
+		;
+	return now_ns() - start;
+}
+
 static u64 queued_once(struct fixture *fx, u64 stream)
 {
 	u64 start = now_ns();
@@ -116,22 +105,7 @@ static u64 bind_once(struct fixture *fx, u32 handle)
 	return ns;
 }
 
-static void print_row(const char *name, double ours, double peer, const char *peer_name,
-		      double goal)
-{
-	printf("  {\"name\": \"%s\", \"unit\": \"us\", \"ours\": %.4g, ", name, ours);
-	if (peer_name)
-		printf("\"peer\": %.4g, \"peer_name\": \"%s\", \"ratio\": %.4g, ", peer, peer_name,
-		       peer / ours);
-	else
-		printf("\"peer\": null, \"peer_name\": null, \"ratio\": null, ");
-	if (goal > 0)
-		printf("\"goal\": %g, \"met\": %s}", goal, peer / ours >= goal ? "true" : "false");
-	else
-		printf("\"goal\": null, \"met\": null}");
-}
-
-static struct samples jobs, interrupts, queued, binds;
+static struct samples jobs, polled, interrupts, queued, binds;
 
 static void measure(void)
 {
@@ -143,32 +117,60 @@ static void measure(void)
 	for (i = 0; i < WARM_UP; i++) {
 		job_once(&fx, stream);
 		interrupt_once(file);
-		bind_once(&fx, handle);
 	}
 	for (i = 0; i < ROUNDS; i++) {
-		take(&jobs, job_once(&fx, stream));
-		take(&interrupts, interrupt_once(file));
-		take(&binds, bind_once(&fx, handle));
+		samples_add(&jobs, job_once(&fx, stream));
+		samples_add(&interrupts, interrupt_once(file));
 	}
+	for (i = 0; i < ROUNDS; i++)
+		samples_add(&polled, polled_once(&fx, stream));
+	for (i = 0; i < ROUNDS; i++)
+		samples_add(&binds, bind_once(&fx, handle));
 	for (i = 0; i < ROWS; i++)
-		take(&queued, queued_once(&fx, stream));
+		samples_add(&queued, queued_once(&fx, stream));
 	close(file);
 	fx_close(&fx);
 }
 
-int main(void)
+static void bench_jobs(void)
 {
 	double one;
 
 	measure();
-	one = median(&jobs);
+	one = samples_median(&jobs);
+	row_print(&(struct row){
+		.name = "guest: empty job, submit to fence", .unit = "us", .ours = one,
+		.peer = samples_median(&interrupts), .peer_name = "MMIO write and interrupt",
+		.goal = GOAL,
+	});
+	row_print(&(struct row){
+		.name = "guest: empty job of a thread that polls", .unit = "us",
+		.ours = samples_median(&polled), .peer = one, .peer_name = "one that sleeps",
+	});
+	row_print(&(struct row){
+		.name = "guest: empty job, 64 queued", .unit = "us",
+		.ours = samples_median(&queued), .peer = one, .peer_name = "one at a time",
+	});
+	row_print(&(struct row){
+		.name = "guest: VM_BIND of one page", .unit = "us", .ours = samples_median(&binds),
+	});
+}
+
+/* Return whether a part is selected: all are without arguments. */
+static bool selected(int argc, char **argv, const char *part)
+{
+	return argc < 2 || !strcmp(argv[1], part);
+}
+
+int main(int argc, char **argv)
+{
 	puts("[");
-	print_row("guest: empty job, submit to fence", one, median(&interrupts),
-		  "MMIO write and interrupt", GOAL);
-	puts(",");
-	print_row("guest: empty job, 64 queued", median(&queued), one, "one at a time", 0);
-	puts(",");
-	print_row("guest: VM_BIND of one page", median(&binds), 0, NULL, 0);
+	if (selected(argc, argv, "jobs"))
+		bench_jobs();
+	if (selected(argc, argv, "binds"))
+		bench_binds();
+	if (selected(argc, argv, "contexts"))
+		bench_contexts();
 	puts("\n]");
 	return 0;
 }
