@@ -250,6 +250,19 @@ static void map_must_be_in_the_bo(void)
 	refuse(&g, bind_map(g.handle, 1ull << 52, VA, PAGE, 0), EINVAL);
 }
 
+static void each_map_of_a_call_must_be_in_the_bo(void)
+{
+	struct vm_fixture g = vm_fixture();
+	const struct drm_pumice_bind_op ops[] = {
+		bind_map(g.handle, 0, VA, PAGE, 0),
+		bind_map(g.handle, FIXTURE_BYTES, VA + PAGE, PAGE, 0),
+	};
+	u32 failed;
+
+	CHECK_ERROR(gpu_bind(g.fd, g.vm, ops, 2, &failed), EINVAL);
+	CHECK_EQUAL(failed, 1);
+}
+
 static void map_needs_a_handle(void)
 {
 	struct vm_fixture g = vm_fixture();
@@ -514,6 +527,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(addresses_outside_of_the_space_are_refused),
 	TEST_CASE(address_and_size_must_not_overflow),
 	TEST_CASE(map_must_be_in_the_bo),
+	TEST_CASE(each_map_of_a_call_must_be_in_the_bo),
 	TEST_CASE(map_needs_a_handle),
 	TEST_CASE(map_of_a_foreign_handle_is_refused),
 	TEST_CASE(unmap_takes_no_flags_handle_or_offset),

@@ -204,6 +204,46 @@ static void operations_of_one_call_act_in_order(void)
 	check_store(&fx, VA, cpu);
 }
 
+#define MAPS	8u
+
+/* Pages of a buffer one after the other, and back, between those of another one. */
+static void check_map_alternating(struct fixture *fx, const u32 *handle, u32 *const *cpu, u64 va,
+			      bool async)
+{
+	static const u32 buffer[MAPS] = { 0, 0, 1, 1, 0, 1, 0, 1 };
+	static const u32 page[MAPS] = { 3, 1, 2, 3, 0, 0, 2, 1 };
+	const struct drm_pumice_sync signal = {
+		.flags = DRM_PUMICE_SYNC_SIGNAL, .handle = fx->sync,
+	};
+	struct drm_pumice_bind_op ops[MAPS];
+	u32 i;
+
+	for (i = 0; i < MAPS; i++)
+		ops[i] = bind_map(handle[buffer[i]], page[i] * PAGE, va + i * PAGE, PAGE, 0);
+	if (async) {
+		CHECK_OK(gpu_bind_async(fx->fd, fx->vm, ops, MAPS, &signal, 1));
+		need_wait(fx->fd, fx->sync, 0);
+	} else {
+		CHECK_OK(gpu_bind(fx->fd, fx->vm, ops, MAPS, NULL));
+	}
+	for (i = 0; i < MAPS; i++)
+		check_store(fx, va + i * PAGE, cpu[buffer[i]] + page[i] * PAGE / 4);
+}
+
+static void operations_of_one_call_may_map_several_buffers(void)
+{
+	struct fixture fx = fx_open();
+	u32 handle[2], i;
+	u32 *cpu[2];
+
+	for (i = 0; i < 2; i++) {
+		handle[i] = need_bo(fx.fd, 4 * PAGE);
+		cpu[i] = need_cpu(fx.fd, handle[i], 4 * PAGE);
+	}
+	check_map_alternating(&fx, handle, cpu, VA, false);
+	check_map_alternating(&fx, handle, cpu, VA + MIB, true);
+}
+
 static void operations_before_a_failed_one_took_effect(void)
 {
 	struct fixture fx = fx_open();
@@ -822,6 +862,7 @@ static const struct test_case cases[] = {
 	TEST_CASE(unmap_takes_many_mappings_of_one_block),
 	TEST_CASE(map_replaces_earlier_mappings),
 	TEST_CASE(operations_of_one_call_act_in_order),
+	TEST_CASE(operations_of_one_call_may_map_several_buffers),
 	TEST_CASE(operations_before_a_failed_one_took_effect),
 	TEST_CASE(read_only_memory_can_be_read),
 	TEST_CASE(read_only_memory_refuses_stores),

@@ -237,11 +237,8 @@ static int bind_use_buffer(struct pumice_bind *b, struct pumice_bind_op *op,
 			   struct drm_gem_object *obj)
 {
 	struct pumice_bo *bo = to_pumice_bo(obj);
-	u64 end;
 	int ret;
 
-	if (check_add_overflow(op->args.bo_offset, op->args.size, &end) || end > obj->size)
-		return -EINVAL;
 	if (bo->root && bo->root != drm_gpuvm_resv_obj(&b->vm->base))
 		return -EINVAL;
 	if (pumice_bo_purged(bo))
@@ -254,17 +251,62 @@ static int bind_use_buffer(struct pumice_bind *b, struct pumice_bind_op *op,
 	if (IS_ERR(op->sgt))
 		return PTR_ERR(op->sgt);
 	/* Before the check of its memory, which a purge replaced by other pages. */
-	if (pumice_bo_purged(bo))
-		return -ENODATA;
-	return pumice_heap_fits(b->vm->pdev, op->args.va, op->args.size, op->sgt,
-				op->args.bo_offset) ? 0 : -EINVAL;
+	return pumice_bo_purged(bo) ? -ENODATA : 0;
+}
+
+static bool bind_range_in_buffer(const struct drm_pumice_bind_op *args,
+				 const struct drm_gem_object *obj)
+{
+	u64 end;
+
+	return !check_add_overflow(args->bo_offset, args->size, &end) && end <= obj->size;
+}
+
+/* Look up the buffer of a map operation, and keep it for the next operation. */
+static int bind_lookup_buffer(struct pumice_bind *b, struct pumice_bind_op *op,
+			      struct drm_file *file)
+{
+	struct drm_gem_object *obj = drm_gem_object_lookup(file, op->args.handle);
+	int ret = -EINVAL;
+
+	if (!obj)
+		return -ENOENT;
+	if (!to_pumice_bo(obj)->coherent)
+		pumice_vm_note_cached(b->vm);
+	if (bind_range_in_buffer(&op->args, obj))
+		ret = bind_use_buffer(b, op, obj);
+	drm_gem_object_put(obj);
+	if (ret)
+		return ret;
+	pumice_bind_forget_buffer(b);
+	b->handle = op->args.handle;
+	b->vm_bo = drm_gpuvm_bo_get(op->vm_bo);
+	b->sgt = op->sgt;
+	return 0;
+}
+
+/*
+ * Acquire the buffer of a map operation. Operations of a call often map the same one as the
+ * operation before. That one is in the VM already, so it is not purged, and its pages stay. Its
+ * handle may have been closed meanwhile: that is the same as if it were closed after the call.
+ */
+static int bind_acquire_buffer(struct pumice_bind *b, struct pumice_bind_op *op,
+			       struct drm_file *file)
+{
+	if (!b->vm_bo || b->handle != op->args.handle)
+		return bind_lookup_buffer(b, op, file);
+	if (!bind_range_in_buffer(&op->args, b->vm_bo->obj))
+		return -EINVAL;
+	op->vm_bo = drm_gpuvm_bo_get(b->vm_bo);
+	op->sgt = b->sgt;
+	return 0;
 }
 
 /**
  * pumice_bind_prepare_op - acquire everything an operation may need, except page tables
  * @b: operations it belongs to
  * @op: operation whose @op.args are checked; the rest is zero, or from the previous use
- * @file: file of its handle
+ * @file: file of its handle, the same for all operations of @b
  *
  * Context: May sleep. Acquires the reservations of the VM and of the buffer. In mode strict it
  * wakes the GPU.
@@ -273,30 +315,28 @@ static int bind_use_buffer(struct pumice_bind *b, struct pumice_bind_op *op,
  * of its heap, the range is not in the buffer, only another VM may bind it, or its memory is not
  * contiguous for the heap's page size; -ENODATA if it was purged; -ENOMEM; -EINTR if a signal
  * interrupts the wait for the VM's reservation; or an error of drm_gem_shmem_get_pages_sgt().
- * pumice_bind_release_op() must follow in any case.
+ * pumice_bind_release_op() must follow in any case, and pumice_bind_forget_buffer() when all
+ * operations are prepared.
  */
 int pumice_bind_prepare_op(struct pumice_bind *b, struct pumice_bind_op *op,
 			   struct drm_file *file)
 {
-	struct drm_gem_object *obj;
-	int ret = pumice_heap_check(b->vm->pdev, &op->args) ?: bind_alloc_mappings(op);
+	const struct drm_pumice_bind_op *args = &op->args;
+	int ret = pumice_heap_check(b->vm->pdev, args) ?: bind_alloc_mappings(op);
 
 	if (ret)
 		return ret;
 	b->awake = b->awake || pumice_places_wake(b->vm->pdev);
-	if (!bind_maps_buffer(&op->args)) {
-		if (op->args.type == DRM_PUMICE_BIND_MAP)
+	if (!bind_maps_buffer(args)) {
+		if (args->type == DRM_PUMICE_BIND_MAP)
 			pumice_vm_note_cached(b->vm);
 		return 0;
 	}
-	obj = drm_gem_object_lookup(file, op->args.handle);
-	if (!obj)
-		return -ENOENT;
-	if (!to_pumice_bo(obj)->coherent)
-		pumice_vm_note_cached(b->vm);
-	ret = bind_use_buffer(b, op, obj);
-	drm_gem_object_put(obj);
-	return ret;
+	ret = bind_acquire_buffer(b, op, file);
+	if (ret)
+		return ret;
+	return pumice_heap_fits(b->vm->pdev, args->va, args->size, op->sgt,
+				args->bo_offset) ? 0 : -EINVAL;
 }
 
 /* Return the PUMICE_MMU_* of the buffer of a map operation. */
@@ -322,8 +362,10 @@ void pumice_bind_execute_locked(struct pumice_bind *b, struct pumice_bind_op *op
 	vm->operations++;
 	pumice_places_unmap_locked(vm, args->va, args->size, b->process);
 	if (bind_maps_buffer(args)) {
-		pumice_mmu_map_sgt(vm->mmu, &b->pool, args->va, args->size, op->sgt,
-				   args->bo_offset, args->flags | bind_buffer_flags(op));
+		if (b->pages.sgt != op->sgt)
+			b->pages = (struct pumice_mmu_pages) { .sgt = op->sgt };
+		pumice_mmu_map_pages(vm->mmu, &b->pool, args->va, args->size, &b->pages,
+				     args->bo_offset, args->flags | bind_buffer_flags(op));
 		if (pumice_vm_map_invalidates(vm))
 			pumice_mmu_mark_mapped(vm->mmu, args->va, args->size);
 		pumice_gpuvm_sm_map(&vm->base, b, args->va, args->size, op->vm_bo->obj,
@@ -341,15 +383,19 @@ void pumice_bind_execute_locked(struct pumice_bind *b, struct pumice_bind_op *op
 }
 
 /*
- * Releasing the last reference removes the vm_bo from the lists of the VM and of the buffer,
- * so both locks are held. It may also hold the last reference to either of them, so extra
+ * Only the last reference needs locks: most are of one of many mappings of a buffer. Releasing
+ * that one removes the vm_bo from the lists of the VM and of the buffer, so both are held. It may also hold the last reference to either of them, so extra
  * references keep these until their locks are released.
  */
 static void bind_put_vm_bo(struct drm_gpuvm_bo *vm_bo)
 {
-	struct drm_gem_object *obj = vm_bo->obj;
-	struct drm_gpuvm *gpuvm = vm_bo->vm;
+	struct drm_gem_object *obj;
+	struct drm_gpuvm *gpuvm;
 
+	if (refcount_dec_not_one(&vm_bo->kref.refcount))
+		return;
+	obj = vm_bo->obj;
+	gpuvm = vm_bo->vm;
 	drm_gem_object_get(obj);
 	drm_gpuvm_get(gpuvm);
 	dma_resv_lock(drm_gpuvm_resv(gpuvm), NULL);
@@ -359,6 +405,21 @@ static void bind_put_vm_bo(struct drm_gpuvm_bo *vm_bo)
 	dma_resv_unlock(drm_gpuvm_resv(gpuvm));
 	drm_gpuvm_put(gpuvm);
 	drm_gem_object_put(obj);
+}
+
+/**
+ * pumice_bind_forget_buffer - release the buffer that is kept for the next operation
+ * @b: operations
+ *
+ * Context: May sleep. Acquires the reservation of the VM.
+ */
+void pumice_bind_forget_buffer(struct pumice_bind *b)
+{
+	if (b->vm_bo)
+		bind_put_vm_bo(b->vm_bo);
+	b->vm_bo = NULL;
+	/* Another buffer may get a table at the same address. */
+	b->pages = (struct pumice_mmu_pages) { 0 };
 }
 
 /**

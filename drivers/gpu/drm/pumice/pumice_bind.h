@@ -45,6 +45,14 @@ struct pumice_bind {
 	struct list_head retired;
 	/** @op: operation in progress */
 	struct pumice_bind_op *op;
+	/** @handle: handle of @vm_bo */
+	u32 handle;
+	/** @vm_bo: buffer of the map operation that was prepared last; a reference; or NULL */
+	struct drm_gpuvm_bo *vm_bo;
+	/** @sgt: pages of it */
+	struct sg_table *sgt;
+	/** @pages: pages of the map operation that was executed last, whose buffer still exists */
+	struct pumice_mmu_pages pages;
 	/** @process: process that has requested them */
 	pid_t process;
 	/** @awake: keeps the GPU awake, for pumice_places.c */
@@ -56,6 +64,7 @@ void pumice_bind_init(struct pumice_bind *b, struct pumice_vm *vm);
 int pumice_bind_prepare_op(struct pumice_bind *b, struct pumice_bind_op *op,
 			   struct drm_file *file);
 void pumice_bind_execute_locked(struct pumice_bind *b, struct pumice_bind_op *op);
+void pumice_bind_forget_buffer(struct pumice_bind *b);
 void pumice_bind_put_buffer(struct pumice_bind_op *op);
 void pumice_bind_release_op(struct pumice_bind_op *op);
 void pumice_bind_remove_all_locked(struct pumice_bind *b);

@@ -557,6 +557,7 @@ static int bind_queue_prepare(struct bind_job *job, struct drm_file *file,
 {
 	int ret = bind_queue_add_ops(job, file, &args->ops, failed);
 
+	pumice_bind_forget_buffer(&job->bind);
 	if (!ret)
 		ret = bind_queue_add_syncs(job, file, &args->syncs, signals);
 	if (ret)

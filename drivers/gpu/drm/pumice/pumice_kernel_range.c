@@ -145,14 +145,15 @@ static int kernel_range_add_step_locked(struct pumice_kernel_range *range, struc
 static int kernel_range_map_step_locked(struct pumice_kernel_range *range, struct step *step,
 					struct pumice_mmu_pool *pool)
 {
+	struct pumice_mmu_pages pages = { .sgt = &step->sgt };
 	u64 size = (u64)step->count << PAGE_SHIFT;
 	struct pumice_vm *vm = range->vm;
 
 	lockdep_assert_held(&vm->lock);
 	if (vm->released)
 		return -ENODEV;
-	pumice_mmu_map_sgt(vm->mmu, pool, range->va.start + ((u64)range->pages << PAGE_SHIFT), size,
-			   &step->sgt, 0, PUMICE_MMU_PM_OWNED | PUMICE_MMU_NOEXEC);
+	pumice_mmu_map_pages(vm->mmu, pool, range->va.start + ((u64)range->pages << PAGE_SHIFT),
+			     size, &pages, 0, PUMICE_MMU_PM_OWNED | PUMICE_MMU_NOEXEC);
 	list_add_tail(&step->node, &range->steps);
 	WRITE_ONCE(range->pages, range->pages + step->count);
 	/* A page table may have been replaced. The pages are mapped even if this fails. */

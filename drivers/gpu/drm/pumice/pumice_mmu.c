@@ -5,13 +5,14 @@
  * Source: document 000, "Memory Hierarchy"; entries as in formats.xml.
  *
  * A page table serves a block of 2 MiB and has one page size, given in its
- * directory entry. Every change of a block operates on its 512 leaves of 4 KiB. The page
- * size is that of its heap, whose pages each change maps or unmaps as a whole
- * (pumice_heap.c); on devices without assigned sizes it is the largest one that fits all
- * leaves. If that is the current size of the block, entries are changed in place; otherwise
- * a new table is filled and replaces the old one with one store, so that the GPU sees the
- * block either before or after the change. Detached tables are kept until the TLBs are
- * invalidated.
+ * directory entry: that of its heap, whose pages each change maps or unmaps as a whole
+ * (pumice_heap.c). Entries are changed in place, and no others are read, so that a change
+ * costs what its own pages cost.
+ *
+ * On devices without assigned sizes the page size is the largest one that fits all leaves, so
+ * every change of a block operates on its 512 leaves of 4 KiB. If the size changes, a new table
+ * is filled and replaces the old one with one store, so that the GPU sees the block either
+ * before or after the change. Detached tables are kept until the TLBs are invalidated.
  *
  * Map and unmap take tables from a pool that was filled in advance: they allocate
  * nothing and cannot fail.
@@ -59,6 +60,8 @@ struct table {
 	dma_addr_t dma;
 	/** @page_size: for a page table: enum pumice_page_size */
 	u32 page_size;
+	/** @live: for a page table with the size of its heap: number of valid entries */
+	u32 live;
 	/** @usage: counter of tables, see struct pumice_mmu_pool */
 	atomic_t *usage;
 };
@@ -498,13 +501,11 @@ static bool mmu_leaves_fit_page(const u64 *leaves, u32 pages)
 	return true;
 }
 
-/* Return the page size of a block: that of its heap, or the largest that fits all leaves. */
-static u32 mmu_block_page_size(const struct pumice_mmu *mmu, u64 va, const u64 *leaves)
+/* Return the largest page size that fits all leaves of a block. */
+static u32 mmu_block_page_size(const u64 *leaves)
 {
-	u32 size = pumice_heap_page_size(mmu->pdev, va), pages, i;
+	u32 size, pages, i;
 
-	if (size < PUMICE_PAGE_SIZE_COUNT)
-		return size;
 	for (size = PUMICE_PAGE_SIZE_2M; size > PUMICE_PAGE_SIZE_4K; size--) {
 		pages = BIT(mmu_page_order(size));
 		for (i = 0; i < LEAVES; i += pages)
@@ -581,23 +582,15 @@ static void mmu_block_rewrite(struct pumice_mmu *mmu, u64 va, struct table *tabl
 	}
 }
 
-/*
- * Replace the leaves of [va, va + size), which is inside one block; leaves == NULL
- * unmaps. Uses at most one table of the pool, and a directory if there is none.
- */
-static void mmu_block_update(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool, u64 va, u64 size,
-			     const u64 *leaves)
+/* Change the leaves of a block whose page size is the driver's choice. */
+static void mmu_block_rebuild(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool, u64 va,
+			      u64 size, struct table *table, const u64 *leaves)
 {
-	struct directory *dir = leaves ? mmu_directory_get(mmu, pool, va) :
-					 mmu->dirs[va >> DIR_SHIFT];
 	u32 first = (va >> LEAF_SHIFT) % LEAVES;
 	u32 count = size >> LEAF_SHIFT;
-	struct table *table, *new;
+	struct table *new;
 	u32 page_size;
 
-	table = dir ? dir->blocks[(va >> BLOCK_SHIFT) % ENTRIES] : NULL;
-	if (!table && !leaves)
-		return;
 	mmu_block_expand(table, mmu->leaves);
 	if (leaves)
 		memcpy(mmu->leaves + first, leaves, count * sizeof(*leaves));
@@ -607,7 +600,7 @@ static void mmu_block_update(struct pumice_mmu *mmu, struct pumice_mmu_pool *poo
 		mmu_block_replace(mmu, va, NULL);
 		return;
 	}
-	page_size = mmu_block_page_size(mmu, va, mmu->leaves);
+	page_size = mmu_block_page_size(mmu->leaves);
 	if (table && table->page_size == page_size) {
 		mmu_block_rewrite(mmu, va, table, mmu->leaves);
 		return;
@@ -615,6 +608,77 @@ static void mmu_block_update(struct pumice_mmu *mmu, struct pumice_mmu_pool *poo
 	new = mmu_pool_take(pool);
 	mmu_table_fill(new, mmu->leaves, page_size);
 	mmu_block_replace(mmu, va, new);
+}
+
+/* Change entries of a table, from @va on; leaves == NULL clears them. */
+static void mmu_table_patch(struct pumice_mmu *mmu, struct table *table, u64 va, u32 count,
+			    const u64 *leaves)
+{
+	u32 order = mmu_page_order(table->page_size);
+	u64 *entry = &table->entries[((va >> LEAF_SHIFT) % LEAVES) >> order];
+	u64 bytes = LEAF_BYTES << order;
+	u64 old, new;
+	u32 i;
+
+	for (i = 0; i < count; i++, entry++, va += bytes) {
+		old = *entry;
+		new = leaves ? leaves[i << order] : 0;
+		if (old == new)
+			continue;
+		mmu_set_entry(entry, new);
+		table->live += !!new - !!old;
+		if (old)
+			mmu_mark_dirty(mmu, va, bytes);
+	}
+}
+
+/* Count the valid entries of a table from @va on. */
+static u32 mmu_table_count(const struct table *table, u64 va, u32 count)
+{
+	u32 first = ((va >> LEAF_SHIFT) % LEAVES) >> mmu_page_order(table->page_size);
+	u32 valid = 0, i;
+
+	for (i = 0; i < count; i++)
+		valid += !!table->entries[first + i];
+	return valid;
+}
+
+/* Change whole pages of a block whose heap has given it its page size. */
+static void mmu_block_patch(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool, u64 va, u64 size,
+			    struct table *table, const u64 *leaves, u32 page_size)
+{
+	u32 count = size >> LEAF_SHIFT >> mmu_page_order(page_size);
+
+	if (!leaves && mmu_table_count(table, va, count) == table->live) {
+		mmu_block_replace(mmu, va, NULL);
+	} else if (table) {
+		mmu_table_patch(mmu, table, va, count, leaves);
+	} else {
+		table = mmu_pool_take(pool);
+		table->page_size = page_size;
+		mmu_table_patch(mmu, table, va, count, leaves);
+		mmu_block_replace(mmu, va, table);
+	}
+}
+
+/*
+ * Replace the leaves of [va, va + size), which is inside one block; leaves == NULL
+ * unmaps. Uses at most one table of the pool, and a directory if there is none.
+ */
+static void mmu_block_update(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool, u64 va, u64 size,
+			     const u64 *leaves)
+{
+	struct directory *dir = leaves ? mmu_directory_get(mmu, pool, va) :
+					 mmu->dirs[va >> DIR_SHIFT];
+	struct table *table = dir ? dir->blocks[(va >> BLOCK_SHIFT) % ENTRIES] : NULL;
+	u32 page_size = pumice_heap_page_size(mmu->pdev, va);
+
+	if (!table && !leaves)
+		return;
+	if (page_size == PUMICE_PAGE_SIZE_COUNT)
+		mmu_block_rebuild(mmu, pool, va, size, table, leaves);
+	else
+		mmu_block_patch(mmu, pool, va, size, table, leaves, page_size);
 }
 
 static u64 mmu_leaf_attributes(u32 flags)
@@ -639,35 +703,49 @@ static u64 mmu_bytes_in_block(u64 va, u64 size)
 	return min(size, BLOCK_BYTES - (va & (BLOCK_BYTES - 1)));
 }
 
+/* Return the pages of an element of a scatter list, as for_each_sgtable_dma_page() has them. */
+static u64 mmu_sg_pages(struct scatterlist *sg)
+{
+	return PAGE_ALIGN(sg->offset + sg_dma_len(sg)) >> PAGE_SHIFT;
+}
+
+/* Return the bus address of a page of a buffer; later pages are found from there. */
+static dma_addr_t mmu_pages_addr(struct pumice_mmu_pages *pages, u64 page)
+{
+	if (!pages->sg || page < pages->first) {
+		pages->sg = pages->sgt->sgl;
+		pages->first = 0;
+	}
+	while (page >= pages->first + mmu_sg_pages(pages->sg)) {
+		pages->first += mmu_sg_pages(pages->sg);
+		pages->sg = sg_next(pages->sg);
+	}
+	return sg_dma_address(pages->sg) + ((page - pages->first) << PAGE_SHIFT);
+}
+
 /**
- * pumice_mmu_map_sgt - map pages of a buffer, replacing existing mappings
+ * pumice_mmu_map_pages - map pages of a buffer, replacing existing mappings
  * @mmu: address space
  * @pool: has the tables that mapping this range may need
  * @va: GPU virtual address, 4 KiB aligned
  * @size: bytes, 4 KiB aligned; the buffer has at least as many from @offset on
- * @sgt: DMA-mapped pages of the buffer
+ * @pages: pages of the buffer; remembers the last one
  * @offset: first byte in the buffer, 4 KiB aligned
  * @flags: PUMICE_MMU_*
  */
-void pumice_mmu_map_sgt(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool, u64 va, u64 size,
-			struct sg_table *sgt, u64 offset, u32 flags)
+void pumice_mmu_map_pages(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool, u64 va, u64 size,
+			  struct pumice_mmu_pages *pages, u64 offset, u32 flags)
 {
 	u64 attributes = mmu_leaf_attributes(flags);
-	u64 chunk = mmu_bytes_in_block(va, size);
-	struct sg_dma_page_iter iter;
-	u32 filled = 0;
+	u64 page = offset >> PAGE_SHIFT;
+	u64 chunk;
+	u32 i;
 
-	for_each_sgtable_dma_page(sgt, &iter, offset >> PAGE_SHIFT) {
-		mmu->mapping[filled++] = sg_page_iter_dma_address(&iter) | attributes;
-		if ((u64)filled << LEAF_SHIFT < chunk)
-			continue;
-		mmu_block_update(mmu, pool, va, chunk, mmu->mapping);
-		va += chunk;
-		size -= chunk;
-		if (!size)
-			return;
+	for (; size; va += chunk, size -= chunk) {
 		chunk = mmu_bytes_in_block(va, size);
-		filled = 0;
+		for (i = 0; i < chunk >> LEAF_SHIFT; i++)
+			mmu->mapping[i] = mmu_pages_addr(pages, page++) | attributes;
+		mmu_block_update(mmu, pool, va, chunk, mmu->mapping);
 	}
 }
 

@@ -71,8 +71,23 @@ void pumice_mmu_release_memory(struct pumice_mmu *mmu);
 void pumice_mmu_destroy(struct pumice_mmu *mmu);
 dma_addr_t pumice_mmu_catalogue(const struct pumice_mmu *mmu);
 
-void pumice_mmu_map_sgt(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool, u64 va, u64 size,
-			struct sg_table *sgt, u64 offset, u32 flags);
+/**
+ * struct pumice_mmu_pages - pages of a buffer, and where the last of them was found
+ *
+ * Zeroed except @sgt. A search begins at the last page, if that is not a later one, as the list
+ * of a buffer may have an element for each page.
+ */
+struct pumice_mmu_pages {
+	/** @sgt: DMA-mapped pages */
+	struct sg_table *sgt;
+	/** @sg: element of the last page; NULL at first */
+	struct scatterlist *sg;
+	/** @first: number of the first page of @sg */
+	u64 first;
+};
+
+void pumice_mmu_map_pages(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool, u64 va, u64 size,
+			  struct pumice_mmu_pages *pages, u64 offset, u32 flags);
 void pumice_mmu_map_contiguous(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool, u64 va,
 			       u64 size, dma_addr_t addr, u32 flags);
 void pumice_mmu_unmap(struct pumice_mmu *mmu, struct pumice_mmu_pool *pool, u64 va, u64 size);

@@ -58,6 +58,7 @@ static int vm_bind_do_ops(struct pumice_bind *b, struct drm_file *file,
 		if (ret)
 			break;
 	}
+	pumice_bind_forget_buffer(b);
 	pumice_bind_release_op(&op);
 	return ret;
 }

@@ -269,6 +269,77 @@ static void emptied_tables_are_freed_by_the_flush(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, pumice_mmu_dirty(f->mmu, &dirty));
 }
 
+/* Page by page: the tables stay until the last page, and no page is dirty but the removed ones. */
+static void emptied_tables_of_heaps_are_freed_by_the_flush(struct kunit *test)
+{
+	const u64 va = (768ull << 30) + SZ_64K;
+	struct mmu_fixture *f = mmu_fixture(test);
+	struct pumice_mmu_dirty dirty;
+	u32 i;
+
+	f->pdev->version = 0x20004;
+	map(test, va, SZ_16K, TEST_ADDR, 0);
+	map(test, va + SZ_16K, SZ_32K, TEST_ADDR + SZ_16K, 0);
+	/* Replaces one page. */
+	map(test, va, SZ_16K, TEST_ADDR + SZ_1M, 0);
+	pumice_mmu_flushed(f->mmu);
+	for (i = 0; i < 2; i++) {
+		unmap(test, va + i * SZ_16K, SZ_16K);
+		KUNIT_EXPECT_TRUE(test, list_empty(&f->mmu->retired));
+	}
+	KUNIT_EXPECT_TRUE(test, pumice_mmu_dirty(f->mmu, &dirty));
+	KUNIT_EXPECT_EQ(test, dirty.start, va);
+	KUNIT_EXPECT_EQ(test, dirty.end, va + SZ_32K - 1);
+	expect_mapped(test, va + SZ_32K, SZ_16K, TEST_ADDR + SZ_32K, 0);
+	unmap(test, va + SZ_32K, SZ_16K);
+	/* One page table and its directory. */
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&f->mmu->retired), 2);
+	KUNIT_EXPECT_EQ(test, f->mmu->catalogue[va >> DIR_SHIFT], 0);
+}
+
+/* Elements of one, two and three pages, at descending addresses: no two pages are contiguous. */
+#define LIST_ELEMENTS	3u
+#define LIST_PAGES	6u
+
+static void fill_list(struct sg_table *sgt)
+{
+	struct scatterlist *sg;
+	u32 i;
+
+	for_each_sgtable_dma_sg(sgt, sg, i) {
+		sg->length = (i + 1) * SZ_4K;
+		sg_dma_address(sg) = TEST_ADDR - i * SZ_1M;
+		sg_dma_len(sg) = sg->length;
+	}
+}
+
+static void pages_of_a_buffer_are_found_in_any_order(struct kunit *test)
+{
+	static const u64 addrs[LIST_PAGES] = {
+		TEST_ADDR, TEST_ADDR - SZ_1M, TEST_ADDR - SZ_1M + SZ_4K, TEST_ADDR - SZ_2M,
+		TEST_ADDR - SZ_2M + SZ_4K, TEST_ADDR - SZ_2M + SZ_8K,
+	};
+	static const u32 order[] = { 1, 2, 5, 0, 4, 3, 2, 5, 1, 1 };
+	struct mmu_fixture *f = mmu_fixture(test);
+	struct pumice_mmu_pages pages = { 0 };
+	struct sg_table sgt;
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, sg_alloc_table(&sgt, LIST_ELEMENTS, GFP_KERNEL), 0);
+	fill_list(&sgt);
+	pages.sgt = &sgt;
+	KUNIT_EXPECT_EQ(test, pumice_mmu_pool_fill_map(f->pdev, &f->pool, TEST_VA, SZ_1M), 0);
+	for (i = 0; i < ARRAY_SIZE(order); i++) {
+		pumice_mmu_map_pages(f->mmu, &f->pool, TEST_VA, SZ_4K, &pages,
+				     (u64)order[i] * SZ_4K, 0);
+		expect_mapped(test, TEST_VA, SZ_4K, addrs[order[i]], 0);
+	}
+	pumice_mmu_map_pages(f->mmu, &f->pool, TEST_VA, LIST_PAGES * SZ_4K, &pages, 0, 0);
+	for (i = 0; i < LIST_PAGES; i++)
+		expect_mapped(test, TEST_VA + i * SZ_4K, SZ_4K, addrs[i], 0);
+	sg_free_table(&sgt);
+}
+
 static void only_earlier_mappings_are_dirty(struct kunit *test)
 {
 	struct mmu_fixture *f = mmu_fixture(test);
@@ -467,6 +538,8 @@ static struct kunit_case mmu_cases[] = {
 	KUNIT_CASE(splitting_a_large_page_keeps_its_attributes),
 	KUNIT_CASE(mapping_over_a_mapping_replaces_it),
 	KUNIT_CASE(emptied_tables_are_freed_by_the_flush),
+	KUNIT_CASE(emptied_tables_of_heaps_are_freed_by_the_flush),
+	KUNIT_CASE(pages_of_a_buffer_are_found_in_any_order),
 	KUNIT_CASE(only_earlier_mappings_are_dirty),
 	KUNIT_CASE(a_mapping_is_dirty_on_request),
 	KUNIT_CASE(dirty_range_holds_all_that_changed_and_no_more),
