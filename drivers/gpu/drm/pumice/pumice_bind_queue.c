@@ -314,7 +314,7 @@ static int bind_queue_start_scheduler(struct pumice_bind_queue *queue)
 	struct pumice_device *pdev = queue->pdev;
 	int ret;
 
-	ret = pumice_sched_init(sched, &sched_ops, pdev->sched_wq, 1, MAX_SCHEDULE_TIMEOUT, NULL,
+	ret = pumice_sched_init(sched, &sched_ops, pdev->bind_wq, 1, MAX_SCHEDULE_TIMEOUT, NULL,
 				"pumice-bind", pdev->drm.dev);
 	if (ret)
 		return ret;

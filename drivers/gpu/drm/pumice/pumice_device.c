@@ -144,13 +144,37 @@ bool pumice_device_supports(const struct pumice_device *pdev, u32 map_minor, u32
 	       (pdev->fw.header.version & 0xffff) >= fw_minor;
 }
 
+/*
+ * One worker runs the schedulers of all contexts, which all write to the same ring of the firmware.
+ * With more, each item of work that is queued while another one runs wakes a thread, in a virtual machine
+ * often on a halted processor, for less work than the wake-up. Their work waits for nothing but
+ * space in that ring. Binds wait for the firmware's reply, so theirs may run at the same time.
+ */
+static int pumice_device_create_workqueues(struct pumice_device *pdev)
+{
+	pdev->sched_wq = alloc_ordered_workqueue("pumice-sched", WQ_MEM_RECLAIM);
+	if (!pdev->sched_wq)
+		return -ENOMEM;
+	pdev->bind_wq = alloc_workqueue("pumice-bind", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (pdev->bind_wq)
+		return 0;
+	destroy_workqueue(pdev->sched_wq);
+	return -ENOMEM;
+}
+
+static void pumice_device_destroy_workqueues(struct pumice_device *pdev)
+{
+	destroy_workqueue(pdev->bind_wq);
+	destroy_workqueue(pdev->sched_wq);
+}
+
 static void pumice_device_release_software(struct drm_device *drm, void *data)
 {
 	struct pumice_device *pdev = data;
 
 	pumice_gem_mount_fini(pdev);
 	pumice_shrinker_fini(pdev);
-	destroy_workqueue(pdev->sched_wq);
+	pumice_device_destroy_workqueues(pdev);
 	destroy_workqueue(pdev->reset.wq);
 	pumice_fw_mem_fini(pdev);
 	pumice_dump_fini(pdev);
@@ -184,14 +208,12 @@ static int pumice_device_init_software(struct pumice_device *pdev)
 	pumice_kccb_init(pdev);
 	pumice_dump_init(pdev);
 	pumice_fault_log_init(&pdev->fault_log);
-	pdev->sched_wq = alloc_workqueue("pumice-sched", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	if (!pdev->sched_wq) {
-		ret = -ENOMEM;
+	ret = pumice_device_create_workqueues(pdev);
+	if (ret)
 		goto free_dump;
-	}
 	ret = pumice_reset_init(pdev);
 	if (ret)
-		goto free_sched_wq;
+		goto free_workqueues;
 	ret = pumice_fw_mem_init(pdev);
 	if (ret)
 		goto free_reset_wq;
@@ -205,8 +227,8 @@ free_fw_mem:
 	pumice_fw_mem_fini(pdev);
 free_reset_wq:
 	destroy_workqueue(pdev->reset.wq);
-free_sched_wq:
-	destroy_workqueue(pdev->sched_wq);
+free_workqueues:
+	pumice_device_destroy_workqueues(pdev);
 free_dump:
 	pumice_dump_fini(pdev);
 	return ret;

@@ -350,8 +350,10 @@ struct pumice_device {
 	/** @hierarchy: the same */
 	struct pumice_hierarchy hierarchy;
 
-	/** @sched_wq: runs all schedulers */
+	/** @sched_wq: runs the schedulers of all contexts, one item after the other */
 	struct workqueue_struct *sched_wq;
+	/** @bind_wq: runs the schedulers of all VMs, whose jobs wait for the firmware */
+	struct workqueue_struct *bind_wq;
 	/** @context_ids: ids of contexts, below FWIF_MAX_CONTEXTS */
 	struct ida context_ids;
 	/** @quota: limits of the resources shared by all users */
