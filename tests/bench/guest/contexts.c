@@ -62,8 +62,9 @@ static void measure_contexts(void)
 	}
 	fx_close(&c.fx);
 	row_print(&(struct row){
-		.name = "guest: SUBMIT, 8 contexts", .unit = "us", .ours = samples_median(&calls[1]),
-		.peer = samples_median(&calls[0]), .peer_name = "one context", .goal = 0.7,
+		.name = "guest: SUBMIT, 8 contexts", .unit = "us",
+		.ours = samples_median(&calls[1]), .peer = samples_median(&calls[0]),
+		.peer_name = "one context", .goal = 0.7,
 	});
 	row_print(&(struct row){
 		.name = "guest: empty job, 64 queued in 8 contexts", .unit = "us",

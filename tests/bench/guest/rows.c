@@ -36,7 +36,8 @@ void row_print(const struct row *row)
 	else
 		printf("\"peer\": null, \"peer_name\": null, \"ratio\": null, ");
 	if (row->goal > 0)
-		printf("\"goal\": %g, \"met\": %s}", row->goal, ratio >= row->goal ? "true" : "false");
+		printf("\"goal\": %g, \"met\": %s}", row->goal,
+		       ratio >= row->goal ? "true" : "false");
 	else
 		printf("\"goal\": null, \"met\": null}");
 	fflush(stdout);

@@ -383,9 +383,10 @@ void pumice_bind_execute_locked(struct pumice_bind *b, struct pumice_bind_op *op
 }
 
 /*
- * Only the last reference needs locks: most are of one of many mappings of a buffer. Releasing
- * that one removes the vm_bo from the lists of the VM and of the buffer, so both are held. It may also hold the last reference to either of them, so extra
- * references keep these until their locks are released.
+ * Only the last reference needs locks: most are of one of many mappings of a buffer. Releasing the
+ * last one removes the vm_bo from the lists of the VM and of the buffer, so both locks are held. It
+ * may also hold the last reference to either of them, so extra references keep these until their
+ * locks are released.
  */
 static void bind_put_vm_bo(struct drm_gpuvm_bo *vm_bo)
 {

@@ -146,9 +146,9 @@ bool pumice_device_supports(const struct pumice_device *pdev, u32 map_minor, u32
 
 /*
  * One worker runs the schedulers of all contexts, which all write to the same ring of the firmware.
- * With more, each item of work that is queued while another one runs wakes a thread, in a virtual machine
- * often on a halted processor, for less work than the wake-up. Their work waits for nothing but
- * space in that ring. Binds wait for the firmware's reply, so theirs may run at the same time.
+ * With more, each item of work that is queued while another one runs wakes a thread, in a virtual
+ * machine often on a halted processor, for less work than the wake-up. Their work waits for nothing
+ * but space in that ring. Binds wait for the firmware's reply, so theirs may run at the same time.
  */
 static int pumice_device_create_workqueues(struct pumice_device *pdev)
 {
