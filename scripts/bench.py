@@ -133,7 +133,7 @@ def table(rows):
     head = ("", "unit", "ours", "peer", "ratio", "goal", "limit", "", "peer is")
     verdict = {True: "met", False: "NOT MET", None: ""}
     lines = [head] + [(row["name"], row["unit"], number(row["ours"]), number(row["peer"]),
-                       number(row["ratio"]), number(row["goal"]), number(row.get("limit")),
+                       number(row["ratio"]), number(row["goal"]), number(row["limit"]),
                        verdict[row["met"]],
                        row["peer_name"] or "–") for row in rows]
     widths = [max(len(line[i]) for line in lines) for i in range(len(head))]

@@ -81,7 +81,7 @@ static void put_removal(struct bench *bench, const struct row *row, struct draw_
 		bench->rows++ ? ",\n" : "", row->name);
 	fprintf(bench->json, "\"ours\": %.5g, \"peer\": null, \"peer_name\": null, ",
 		counts.covered ? (double)counts.shaded / (double)counts.covered : 0);
-	fputs("\"ratio\": null, \"goal\": null, \"met\": null}", bench->json);
+	fputs("\"ratio\": null, \"goal\": null, \"limit\": null, \"met\": null}", bench->json);
 }
 
 /* Frames with deferred vertex shading, against those without. */
@@ -125,7 +125,7 @@ static void put_deferred(struct bench *bench, const struct row *row, const struc
 		bench->rows++ ? ",\n" : "", row->name, (double)with.pages, (double)without.pages);
 	fprintf(bench->json, "\"peer_name\": \"Pumice, not deferred\", \"ratio\": %.5g, ",
 		(double)without.pages / (double)with.pages);
-	fputs("\"goal\": null, \"met\": null}", bench->json);
+	fputs("\"goal\": null, \"limit\": null, \"met\": null}", bench->json);
 }
 
 static void against_one_thread(struct bench *bench, const struct row *row,

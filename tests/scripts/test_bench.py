@@ -25,7 +25,7 @@ class Rows(unittest.TestCase):
         self.omitted = False    # pumice-bench, by meson
         self.programs, self.targets = [], []
         self.rows = [{"name": "saxpy", "unit": "GB/s", "ours": 1, "peer": None, "ratio": None,
-                      "goal": None, "met": None, "peer_name": ""}]
+                      "goal": None, "limit": None, "met": None, "peer_name": ""}]
         for name, value in (("BUILD", self.build), ("OUT", self.build),
                             ("NATIVE", self.build / "native")):
             patch = mock.patch.object(bench, name, value)

@@ -36,19 +36,17 @@ void row_print(const struct row *row)
 	else
 		printf("\"peer\": null, \"peer_name\": null, \"ratio\": null, ");
 	if (row->goal > 0)
-		printf("\"goal\": %g, \"met\": %s}", row->goal,
+		printf("\"goal\": %g, \"limit\": null, \"met\": %s}", row->goal,
 		       ratio >= row->goal ? "true" : "false");
+	else if (row->limit > 0)
+		printf("\"goal\": null, \"limit\": %g, \"met\": %s}", row->limit,
+		       row->ours <= row->limit ? "true" : "false");
 	else
-		printf("\"goal\": null, \"met\": null}");
+		printf("\"goal\": null, \"limit\": null, \"met\": null}");
 	fflush(stdout);
 }
 
 void row_print_limit(const char *name, const char *unit, double ours, double limit)
 {
-	const struct row row = {
-		.name = name, .unit = unit, .ours = ours, .peer = limit,
-		.peer_name = "greatest allowed", .goal = 1,
-	};
-
-	row_print(&row);
+	row_print(&(struct row){ .name = name, .unit = unit, .ours = ours, .limit = limit });
 }

@@ -25,15 +25,16 @@ struct row {
 	const char *unit;
 	double ours;
 	double peer;
-	const char *peer_name;	/* NULL: without @peer and @goal */
+	const char *peer_name;	/* NULL: without @peer */
 	bool rate;		/* more is better */
 	double goal;		/* least ratio; 0: none */
+	double limit;		/* instead, the most of @ours; 0: none */
 };
 
 /** row_print - print a row as an element of the list that scripts/bench.py reads. */
 void row_print(const struct row *row);
 
-/** row_print_limit - the same with the goal that the figure is at most @peer. */
+/** row_print_limit - the same with the goal that the figure is at most @limit, without peer. */
 void row_print_limit(const char *name, const char *unit, double ours, double limit);
 
 /** bench_binds - print the rows of many binds in one call, and of their removal. */
