@@ -208,7 +208,7 @@ static void operations_of_one_call_act_in_order(void)
 
 /* Pages of a buffer one after the other, and back, between those of another one. */
 static void check_map_alternating(struct fixture *fx, const u32 *handle, u32 *const *cpu, u64 va,
-			      bool async)
+				  bool async)
 {
 	static const u32 buffer[MAPS] = { 0, 0, 1, 1, 0, 1, 0, 1 };
 	static const u32 page[MAPS] = { 3, 1, 2, 3, 0, 0, 2, 1 };
