@@ -81,11 +81,12 @@ bool pdm_store_direct(struct pdm_tile *tile, const struct pds_stage *stage, u32 
 	if (!tile->is_constant || !pds_is_direct(pdm->config.pds, stage, USC_DIRECT_STORES) ||
 	    !pds_direct_fill(pdm->config.pds, stage, &tile->core->tlb, &direct))
 		return false;
-	for (n = 0; (state = usc_direct_store(stage->code, direct.shared, n)); n++)
+	for (n = 0; (state = usc_direct_store(stage->code, direct.shared, n)); n++) {
+		*cost += COST_STORE;
 		if (!pbe_store_constant(pdm->config.mmu, &tile->pbe_tlb, pdm->job.ctx, &tile->usc,
 					tile->constant, state))
 			return false;
-	*cost += n * COST_STORE;
+	}
 	count_tasks(tile, stage, &direct, 1);
 	return true;
 }

@@ -3,8 +3,10 @@
  * PDS: programs of the pixel data master that need no task, as all instances do the same.
  *
  * The PDS fills the shared registers as those of a task, and counts the tasks that are left out:
- * results, counters of memory and of performance are those of tasks. Faults are not: if one occurs
- * nothing is counted, and the data master runs tasks, which have it again.
+ * results, counters of memory and of performance are those of tasks. Times in which units work or
+ * tasks are in slots, and PEAK_TASKS, are of those that are run. If a fault would occur nothing is
+ * counted, and the data master runs tasks, which have it; memory may then have more of the constant
+ * pixels that it stores before the fault.
  */
 #ifndef PUMICE_GPU_PDS_DIRECT_H
 #define PUMICE_GPU_PDS_DIRECT_H

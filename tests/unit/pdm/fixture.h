@@ -55,6 +55,7 @@
 					 * buffer and the spill */
 #define FX_ATTRIBUTES	(FX_STATES + 0x9000u)	/* of FX_VERTEX_BASE, f32 */
 #define FX_SPILL_BYTES	0x200000u
+#define FX_SECOND	0x40000u	/* bytes from FX_COLOUR, a second target */
 
 #define FX_MAX_SIZE	96u		/* pixels of a target */
 #define FX_MAX_TILES	(6u * 6u)
@@ -80,8 +81,17 @@ enum fx_program {
 	FX_BACKGROUND_PART,	/* o0 = 0.25 in two lanes of four */
 	FX_BACKGROUND_LANES,	/* o0 = the lane, u32 */
 	FX_BACKGROUND_BANKS,	/* o0 = 0.5, a shared register; an attribute is 5 */
+	FX_BACKGROUND_COEFFS,	/* o0 = 0, a register that nothing writes: in these banks, */
+	FX_BACKGROUND_ALL_SHARED,
+	FX_BACKGROUND_COEFFS_ALT,
+	FX_BACKGROUND_SLOT,
+	FX_BACKGROUND_TEMP,
+	FX_BACKGROUND_UNWRITTEN,	/* the last shared one */
+	FX_BACKGROUND_WORDS,	/* as FX_BACKGROUND_READ, of many words */
+	FX_BACKGROUND_INDEXED,	/* o0 = 0.25, by an index */
 	FX_NOTHING,	/* writes nothing */
 	FX_END_OF_TILE,
+	FX_END_OF_TILE_TWO,	/* stores the same at FX_SECOND, too */
 	FX_TILE_LOOP,	/* never ends */
 	FX_VERTEX,	/* varyings: number of the vertex, of the instance; position 0 */
 	FX_VERTEX_BASE,	/* first varying: the attribute of the base instance */

@@ -5,11 +5,12 @@
 #include <string.h>
 
 #include "asm.h"
+#include "program_header.h"
 #include "pumice_isa.h"
 #include "fixture.h"
 
 #define INSN_WORDS	4u
-#define PBE_STATE	(FX_CODE + FX_BYTES - 64)
+#define PBE_STATE	(FX_CODE + FX_BYTES - 64)	/* of two stores */
 #define TEXTURE_STATE	(FX_CODE + FX_BYTES - 128)
 
 _Static_assert(TEXTURE_STATE == 0x317ff80, "as in READ");
@@ -58,9 +59,22 @@ static const char *const texts[FX_PROGRAMS] = {
 	[FX_BACKGROUND_PART] = FILLED("", "mov o0, [ch2], 0.25\n"),
 	[FX_BACKGROUND_LANES] = FILLED("", "mov o0, sid\n"),
 	[FX_BACKGROUND_BANKS] = FILLED("ldi sh0, 0x3f000000\nldi v0, 5\n", "mov o0, sh0\n"),
+	/* Registers that no background is given, next to shared ones that it is. */
+	[FX_BACKGROUND_COEFFS] = ".shared 4\n.coeffs 1000\n" FILLED("", "mov o0, cf990\n"),
+	[FX_BACKGROUND_ALL_SHARED] = ".shared 4096\n.coeffs 1000\n" FILLED("", "mov o0, cf86\n"),
+	[FX_BACKGROUND_COEFFS_ALT] = ".coeffs_alt 8\n" FILLED("", "mov o0, cfa7\n"),
+	[FX_BACKGROUND_SLOT] = FILLED("", "mov o0, sl1\n"),
+	[FX_BACKGROUND_TEMP] = FILLED("", "mov o0, r3[0]\n"),
+	[FX_BACKGROUND_UNWRITTEN] = ".shared 4096\n" FILLED("ldi sh0, 0x3f000000\n",
+							  "mov o0, sh4095\n"),
+	[FX_BACKGROUND_WORDS] = ".shared 2048\n" FILLED("dma sh0, 2048, 0x3009000\n",
+							 "mov o0, sh0\n"),
+	[FX_BACKGROUND_INDEXED] = FILLED("", "mov idx0, [one], 0\nmov o[idx0 + 0], 0.25\n"),
 	[FX_NOTHING] = ".stage fragment\n.pds\ntask code, INSNS\nend\n.endpds\nend\n",
 	[FX_END_OF_TILE] = ".stage tile\n.pds\ndma sh0, 8, PBE\ntask code, INSNS\nend\n.endpds\n"
 		"pbe sh0\nend\n",
+	[FX_END_OF_TILE_TWO] = ".stage tile\n.pds\ndma sh0, 16, PBE\ntask code, INSNS\nend\n.endpds\n"
+		"pbe sh0\npbe sh8\nend\n",
 	[FX_TILE_LOOP] = ".stage tile\n.pds\ntask code, INSNS\nend\n.endpds\n"
 		"again:\nmov r0, 1\njump again\nend\n",
 	[FX_VERTEX] = ".stage vertex\n.pds\nmov v0, vertex\nmov v1, instance_id\n"
@@ -143,6 +157,7 @@ static void load(struct fixture *fx, enum fx_program n)
 	fx->stage[n] = (struct pumice_stage){
 		.pds_addr = pds_va, .pds_insns = (u16)header.pds_insns, .shared = header.shared,
 		.attrs = header.attrs, .temps = header.temps, .coeffs = header.coeffs,
+		.coeffs_alt = (u16)pumice_program_coeffs_alt(&header),
 	};
 	free(file);
 }
@@ -217,11 +232,14 @@ void fx_set_bursts(struct fixture *fx, enum fx_program program, u32 bursts, u32 
 
 void fx_set_target(struct fixture *fx, u32 width, u32 height)
 {
-	const struct pumice_pbe_state pbe = {
+	u32 *const words = (u32 *)(void *)(fx->code + (PBE_STATE - FX_CODE));
+	struct pumice_pbe_state pbe = {
 		.addr = FX_COLOUR, .format = PUMICE_FORMAT_R32_FLOAT,
 		.layout = PUMICE_LAYOUT_LINEAR, .width = (u16)(width - 1),
 		.height = (u16)(height - 1), .write_mask = 1, .samples = true,
 	};
 
-	pumice_pbe_state_pack((u32 *)(void *)(fx->code + (PBE_STATE - FX_CODE)), &pbe);
+	pumice_pbe_state_pack(words, &pbe);
+	pbe.addr += FX_SECOND;
+	pumice_pbe_state_pack(words + PUMICE_PBE_STATE_WORDS, &pbe);
 }

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "../../../qemu-device/gpu/inject/inject.h"
 #include "../../../qemu-device/gpu/usc/direct.h"
 #include "fixture.h"
 #include "perf.h"
@@ -31,7 +32,7 @@ static int close_fixture(void **state)
 
 /* Results of a job. */
 struct result {
-	u8 colour[SIDE * SIDE * PUMICE_MAX_SAMPLES * 4];
+	u8 colour[SIDE * SIDE * PUMICE_MAX_SAMPLES * 4], second[FX_SECOND];
 	u64 tasks, waves, issued, bytes, pdm_tasks, faults;
 	struct gpu_fault fault;
 	u32 wakes;	/* of USCs */
@@ -65,7 +66,7 @@ static void run(bool tasks, struct result *out)
 	u64 before[PUMICE_PERF_NUMBER], after[PUMICE_PERF_NUMBER];
 	const u32 wakes = count_wakes();
 
-	memset(fx.colour, FILL, sizeof(out->colour));
+	memset(fx.colour, FILL, 2 * FX_SECOND);
 	testtrace_on(&fx.trace, tasks ? TESTTRACE_ALL : 0);
 	get_counters(before);
 	fx_start(&fx, false);
@@ -74,6 +75,7 @@ static void run(bool tasks, struct result *out)
 	testtrace_on(&fx.trace, 0);
 	memset(out, 0, sizeof(*out));
 	memcpy(out->colour, fx.colour, sizeof(out->colour));
+	memcpy(out->second, fx.colour + FX_SECOND, sizeof(out->second));
 	out->tasks = after[PUMICE_PERF_PDS_TASKS] - before[PUMICE_PERF_PDS_TASKS];
 	out->waves = after[PUMICE_PERF_USC_WAVES] - before[PUMICE_PERF_USC_WAVES];
 	out->issued = after[PUMICE_PERF_USC_ISSUED] - before[PUMICE_PERF_USC_ISSUED];
@@ -109,6 +111,7 @@ static void assert_same(const struct result *a, const struct result *b)
 {
 	assert_int_equal(a->end, b->end);
 	assert_memory_equal(a->colour, b->colour, sizeof(a->colour));
+	assert_memory_equal(a->second, b->second, sizeof(a->second));
 	assert_int_equal(a->tasks, b->tasks);
 	assert_int_equal(a->waves, b->waves);
 	assert_int_equal(a->issued, b->issued);
@@ -125,7 +128,7 @@ static void assert_same(const struct result *a, const struct result *b)
 static void check(const struct scene_size *size, enum fx_program background, bool drawn,
 		  struct result *direct)
 {
-	struct result tasks;
+	static struct result tasks;
 
 	make_scene(size, background, drawn);
 	run(true, &tasks);
@@ -139,10 +142,13 @@ static void results_and_counters_are_those_of_tasks(void **state)
 {
 	static const enum fx_program backgrounds[] = {
 		FX_PROGRAMS, FX_BACKGROUND, FX_BACKGROUND_READ, FX_BACKGROUND_COLUMN,
-		FX_BACKGROUND_PART, FX_BACKGROUND_LANES, FX_BACKGROUND_BANKS, FX_NOTHING,
+		FX_BACKGROUND_PART, FX_BACKGROUND_LANES, FX_BACKGROUND_BANKS,
+		FX_BACKGROUND_COEFFS, FX_BACKGROUND_ALL_SHARED, FX_BACKGROUND_COEFFS_ALT,
+		FX_BACKGROUND_SLOT, FX_BACKGROUND_TEMP, FX_BACKGROUND_UNWRITTEN,
+		FX_BACKGROUND_WORDS, FX_BACKGROUND_INDEXED, FX_NOTHING,
 	};
 	struct scene_size size = { .width = SIDE, .height = SIDE - 1 };
-	struct result direct;
+	static struct result direct;
 	u32 n;
 
 	(void)state;
@@ -161,7 +167,7 @@ static void a_tile_without_primitives_needs_no_usc(void **state)
 {
 	const struct scene_size size = { .width = SIDE, .height = SIDE, .samples = 1,
 					 .tile_size = PUMICE_TILE_SIZE_32X32 };
-	struct result r;
+	static struct result r;
 	u32 p;
 
 	(void)state;
@@ -184,7 +190,7 @@ static void a_constant_is_read_for_each_job(void **state)
 	const struct scene_size size = { .width = SIDE, .height = SIDE, .samples = 1,
 					 .tile_size = PUMICE_TILE_SIZE_32X32 };
 	float *const word = (float *)(void *)(fx.states + (FX_ATTRIBUTES - FX_STATES));
-	struct result r;
+	static struct result r;
 	u32 n;
 
 	(void)state;
@@ -202,7 +208,7 @@ static void faults_are_those_of_tasks(void **state)
 {
 	const struct scene_size size = { .width = SIDE, .height = SIDE, .samples = 1,
 					 .tile_size = PUMICE_TILE_SIZE_32X32 };
-	struct result direct, tasks;
+	static struct result direct, tasks;
 	u32 n;
 
 	(void)state;
@@ -237,7 +243,7 @@ static void a_long_program_has_tasks(void **state)
 
 	(void)state;
 	for (longer = 0; longer < 2; longer++) {
-		struct result r;
+		static struct result r;
 
 		close_fixture(NULL);
 		open_fixture(NULL);
@@ -248,6 +254,103 @@ static void a_long_program_has_tasks(void **state)
 		assert_int_equal(r.wakes != 0, longer);
 		assert_int_equal(r.issued, TILES * (32 * (USC_DIRECT_INSNS + 1 + longer) + 2));
 	}
+	close_fixture(NULL);
+	open_fixture(NULL);
+}
+
+static const struct scene_size usual = { .width = SIDE, .height = SIDE, .samples = 1,
+					 .tile_size = PUMICE_TILE_SIZE_32X32 };
+
+/* Each of two targets has the picture. */
+static void all_stores_are_executed(void **state)
+{
+	static struct result tasks, direct;
+
+	(void)state;
+	make_scene(&usual, FX_BACKGROUND, false);
+	pumice_stage_pack(fx.record.end_of_tile, &fx.stage[FX_END_OF_TILE_TWO]);
+	run(true, &tasks);
+	make_scene(&usual, FX_BACKGROUND, false);
+	pumice_stage_pack(fx.record.end_of_tile, &fx.stage[FX_END_OF_TILE_TWO]);
+	run(false, &direct);
+	assert_int_equal(direct.wakes, 0);
+	assert_same(&tasks, &direct);
+	assert_memory_equal(direct.colour, direct.second, SIDE * SIDE * 4);
+}
+
+/* A tile's own store program. */
+static void an_own_store_needs_no_usc(void **state)
+{
+	static struct result r;
+
+	(void)state;
+	make_scene(&usual, FX_BACKGROUND, false);
+	memset(fx.record.end_of_tile, 0, sizeof(fx.record.end_of_tile));
+	control_begin(&fx, FX_CONTROL);
+	control_tile(&fx, 0, 0);
+	control_store_program(&fx, &fx.stage[FX_END_OF_TILE], true);
+	run(false, &r);
+	fx.job_stream = 0;
+	assert_int_equal(r.end, DM_DONE);
+	assert_int_equal(r.wakes, 0);
+	assert_float_equal(((const float *)(const void *)r.colour)[SIDE + 1], 0.25f, 0);
+}
+
+/* What shows more of instructions than their number needs tasks. */
+static void detailed_counters_and_injected_faults_have_tasks(void **state)
+{
+	const struct inject_request slow = {
+		.kind = PUMICE_INJECT_KIND_SLOW_MEMORY, .where = PUMICE_INJECT_WHERE_USC,
+		.count = 1000,
+	};
+	static struct result r;
+	struct inject inject;
+	u32 n;
+
+	(void)state;
+	for (n = 0; n < fx.uscs; n++)
+		usc_set_detail(fx.usc[n], true);
+	make_scene(&usual, FX_BACKGROUND, false);
+	run(false, &r);
+	assert_true(r.wakes > 0);
+	for (n = 0; n < fx.uscs; n++)
+		usc_set_detail(fx.usc[n], false);
+	inject_init(&inject);
+	assert_true(inject_arm(&inject, &slow));
+	fx.mmu.inject = &inject;
+	make_scene(&usual, FX_BACKGROUND, false);
+	run(false, &r);
+	fx.mmu.inject = NULL;
+	inject_destroy(&inject);
+	assert_true(r.wakes > 0);
+	make_scene(&usual, FX_BACKGROUND, false);
+	run(false, &r);
+	assert_int_equal(r.wakes, 0);
+}
+
+static void a_reset_clears_the_counters(void **state)
+{
+	static struct result r;
+
+	(void)state;
+	make_scene(&usual, FX_BACKGROUND, false);
+	run(false, &r);
+	assert_true(fx_counter(&fx, PUMICE_PERF_PDS_TASKS) > 0);
+	fx_reset(&fx);
+	assert_int_equal(fx_counter(&fx, PUMICE_PERF_PDS_TASKS), 0);
+	assert_int_equal(fx_counter(&fx, PUMICE_PERF_USC_WAVES), 0);
+	assert_int_equal(fx_counter(&fx, PUMICE_PERF_USC_ISSUED), 0);
+}
+
+/* So has one whose registers are many. */
+static void a_program_that_reads_much_has_tasks(void **state)
+{
+	static struct result r;
+
+	(void)state;
+	make_scene(&usual, FX_BACKGROUND_WORDS, false);
+	run(false, &r);
+	assert_true(r.wakes > 0);
 }
 
 int main(void)
@@ -258,6 +361,11 @@ int main(void)
 		cmocka_unit_test(a_constant_is_read_for_each_job),
 		cmocka_unit_test(faults_are_those_of_tasks),
 		cmocka_unit_test(a_long_program_has_tasks),
+		cmocka_unit_test(a_program_that_reads_much_has_tasks),
+		cmocka_unit_test(all_stores_are_executed),
+		cmocka_unit_test(an_own_store_needs_no_usc),
+		cmocka_unit_test(detailed_counters_and_injected_faults_have_tasks),
+		cmocka_unit_test(a_reset_clears_the_counters),
 	};
 
 	return cmocka_run_group_tests(tests, open_fixture, close_fixture);
