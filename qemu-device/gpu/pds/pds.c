@@ -145,7 +145,31 @@ static unsigned int launch_cost(const struct current *cur)
 	return cost > UINT_MAX ? UINT_MAX : (unsigned int)cost;
 }
 
-/* Fetch and check the PDS program of a launch; no lock. */
+/* Return the source of the PDS program of a launch as it is now: before its words are fetched. */
+static struct pds_source source_of(const struct pds *pds)
+{
+	const struct current *cur = &pds->current;
+	const struct pumice_cdm_state *state = &cur->launch.state;
+
+	return (struct pds_source){
+		.addr = state->pds_addr, .ctx = cur->launch.ctx, .insns = state->pds_insns,
+		.gen = mmu_generation(pds->config.mmu, cur->launch.ctx),
+		.code = mmu_code_count(pds->config.mmu, cur->launch.ctx),
+		.shared = state->shared, .coeffs = state->coeffs,
+		.coeffs_alt = state->coeffs_alt, .attrs = state->attrs,
+		.instances = cur->need.instances,
+	};
+}
+
+static bool is_same_source(const struct pds_source *a, const struct pds_source *b)
+{
+	return a->addr == b->addr && a->gen == b->gen && a->code == b->code && a->ctx == b->ctx &&
+	       a->insns == b->insns && a->shared == b->shared && a->coeffs == b->coeffs &&
+	       a->coeffs_alt == b->coeffs_alt && a->attrs == b->attrs &&
+	       a->instances == b->instances;
+}
+
+/* Fetch and check the PDS program of a launch, unless it is that of the last one; no lock. */
 static bool load_pds_program(struct pds *pds, struct gpu_fault *fault)
 {
 	struct current *cur = &pds->current;
@@ -155,9 +179,18 @@ static bool load_pds_program(struct pds *pds, struct gpu_fault *fault)
 		.coeffs_alt = state->coeffs_alt,
 		.instances = cur->need.instances,
 	};
+	const struct pds_source source = source_of(pds);
+	const bool fast = !mmu_is_detailed(pds->config.mmu);
 
-	return pds_program_load(&cur->program, pds->config.mmu, &pds->tlb, cur->launch.ctx,
-				state->pds_addr, state->pds_insns, &limits, fault);
+	if (fast && cur->source.insns && is_same_source(&cur->source, &source))
+		return true;
+	cur->source.insns = 0;
+	if (!pds_program_load(&cur->program, pds->config.mmu, &pds->tlb, cur->launch.ctx,
+			      state->pds_addr, state->pds_insns, &limits, fault))
+		return false;
+	if (fast)
+		cur->source = source;
+	return true;
 }
 
 static enum pds_load_result load_piece(struct pds *pds, struct usc_program **program,

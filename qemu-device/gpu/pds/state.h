@@ -116,12 +116,12 @@ struct pds_compute {
 	_Atomic u64 started;
 };
 
-/* The PDS of one core. */
-/* Counts of tasks that were executed without one: see direct.h. */
+/* Counts of tasks that were left out: see direct.h. */
 struct pds_direct_counts {
 	_Atomic u64 tasks, waves, issued;
 };
 
+/* The PDS of one core. */
 struct pds_core {
 	/* Constant. */
 	struct pds *pds;
@@ -168,10 +168,21 @@ struct pds_core {
 };
 
 /*
+ * Where and when the PDS program of the last launch was fetched, in mode fast, as struct
+ * usc_source; insns 0: no program. Until the counts change the same fetch has the same words.
+ */
+struct pds_source {
+	u64 addr, gen, code;
+	u32 ctx, insns;
+	u32 shared, coeffs, coeffs_alt, attrs, instances;	/* limits */
+};
+
+/*
  * The launch being dispatched. Device lock, or the CDM's unit while it dropped that; once it is
  * begun, constant until its end.
  */
 struct current {
+	struct pds_source source;	/* of program */
 	bool begun;	/* its programs are loaded */
 	bool loading;	/* the PDS program is loaded, the USC program is not */
 	struct usc_load *load;

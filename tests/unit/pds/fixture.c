@@ -193,6 +193,7 @@ void fx_program_words(struct fixture *fx, struct pds_launch *launch, const u32 *
 	}
 	launch->state.pds_addr = FX_PDS;
 	launch->state.pds_insns = count;
+	mmu_job_begins(&fx->mmu, FX_CTX);
 }
 
 void fx_program(struct fixture *fx, struct pds_launch *launch, const struct pumice_pds_insn *insns,

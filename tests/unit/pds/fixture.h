@@ -98,7 +98,7 @@ void fx_unlock(void *fx);
 
 /* Initialise a launch of one group of this size: no registers, the program at FX_PDS. */
 struct pds_launch fx_launch(u16 x, u16 y, u16 z);
-/* Write a PDS program at FX_PDS and make launch run it. */
+/* Write a PDS program at FX_PDS, make launch run it, and begin a job of the context. */
 void fx_program(struct fixture *fx, struct pds_launch *launch, const struct pumice_pds_insn *insns,
 		u16 count);
 /* Write the same from raw words, four per instruction. */

@@ -10,6 +10,13 @@
 
 #include "fixture.h"
 
+/* The memory hierarchy: data remain in memory. */
+static void pass_request(void *opaque, const struct mmu_request *request)
+{
+	(void)opaque;
+	(void)request;
+}
+
 static const struct fx_stores small_stores = {
 	.unified_bytes = 64 * 128, .common_bytes = 1024, .local_bytes = 4096,
 };
@@ -720,9 +727,97 @@ static void each_group_may_be_of_a_launch_of_its_own(void **state)
 	fx_destroy(fx);
 }
 
+/* Return the value that the program at FX_PDS gives the first shared register in a launch. */
+static u32 value_of_launch(struct fixture *fx, const struct pds_launch *launch)
+{
+	u32 value;
+
+	assert_true(fx_begin(fx, launch));
+	assert_int_equal(fx_group(fx, 0, 0, 0, 0), PDS_STARTED);
+	value = fake_usc_shared(fx->usc[0], 0, 0, 0);
+	assert_true(fx_finish_oldest(fx));
+	fx_end(fx);
+	return value;
+}
+
+/* Overwrite the immediate of the first instruction. */
+static void write_value(struct fixture *fx, u32 value)
+{
+	const struct pumice_pds_insn ldi = LDI(SH, 0, value);
+	u32 words[PUMICE_PDS_WORDS];
+	u8 *host = mmu_probe(&fx->mmu, FX_CTX, FX_PDS, PUMICE_ACCESS_READ);
+
+	assert_non_null(host);
+	pumice_pds_pack(words, &ldi);
+	memcpy(host, words, sizeof(words));
+}
+
+/* In mode fast: until a job begins, lines are dropped or a translation changes. */
+static void a_program_of_launches_is_fetched_until_it_may_have_changed(void **state)
+{
+	static const struct pumice_pds_insn insns[] = { LDI(SH, 0, 1), TASK, END };
+	struct fixture *fx = fx_create(1, NULL);
+	struct pds_launch launch = fx_launch(1, 1, 1);
+
+	(void)state;
+	launch.state.shared = 4;
+	fx_program(fx, &launch, insns, 3);
+	assert_int_equal(value_of_launch(fx, &launch), 1);
+	write_value(fx, 2);
+	assert_int_equal(value_of_launch(fx, &launch), 1);
+	mmu_job_begins(&fx->mmu, FX_CTX + 1);
+	assert_int_equal(value_of_launch(fx, &launch), 1);
+	mmu_job_begins(&fx->mmu, FX_CTX);
+	assert_int_equal(value_of_launch(fx, &launch), 2);
+	write_value(fx, 3);
+	mmu_invalidate_ctx(&fx->mmu, FX_CTX);
+	assert_int_equal(value_of_launch(fx, &launch), 3);
+	write_value(fx, 4);
+	pds_reset(fx->pds);
+	assert_int_equal(value_of_launch(fx, &launch), 4);
+	/* In the other modes each fetch is a request. */
+	write_value(fx, 5);
+	mmu_set_request(&fx->mmu, pass_request, NULL);
+	assert_int_equal(value_of_launch(fx, &launch), 5);
+	mmu_set_request(&fx->mmu, NULL, NULL);
+	write_value(fx, 6);
+	assert_int_equal(value_of_launch(fx, &launch), 6);
+	fx_destroy(fx);
+}
+
+/* Nothing else may be checked against the limits of an earlier launch. */
+static void a_program_is_checked_for_each_allocation(void **state)
+{
+	static const struct pumice_pds_insn insns[] = { LDI(SH, 3, 1), LDI(V, 2, 1), TASK, END };
+	struct fixture *fx = fx_create(1, NULL);
+	struct pds_launch launch = fx_launch(1, 1, 1);
+
+	(void)state;
+	launch.state.shared = 4;
+	launch.state.attrs = 3;
+	fx_program(fx, &launch, insns, 4);
+	assert_int_equal(value_of_launch(fx, &launch), 0);
+	launch.state.shared = 3;
+	assert_false(fx_begin(fx, &launch));
+	fx_expect_fault(fx, PUMICE_FAULT_PDS_REGISTER, PUMICE_UNIT_PDS, FX_PDS, 0);
+	launch.state.shared = 4;
+	assert_int_equal(value_of_launch(fx, &launch), 0);
+	launch.state.attrs = 2;
+	assert_false(fx_begin(fx, &launch));
+	fx_expect_fault(fx, PUMICE_FAULT_PDS_REGISTER, PUMICE_UNIT_PDS, FX_PDS + 16, 1);
+	launch.state.attrs = 3;
+	assert_int_equal(value_of_launch(fx, &launch), 0);
+	/* The first two of its instructions alone have no end. */
+	launch.state.pds_insns = 3;
+	assert_false(fx_begin(fx, &launch));
+	fx_destroy(fx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_program_of_launches_is_fetched_until_it_may_have_changed),
+		cmocka_unit_test(a_program_is_checked_for_each_allocation),
 		cmocka_unit_test(groups_are_dispatched_to_the_usc_with_the_fewest_waves),
 		cmocka_unit_test(equal_uscs_are_used_round_robin_and_a_reset_starts_over),
 		cmocka_unit_test(dispatch_is_reproducible),
