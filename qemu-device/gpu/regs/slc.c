@@ -83,6 +83,9 @@ REG_WRITE(reg_slc_op)
 		return REG_DONE;
 	}
 	gpu->slc_regs.count++;
+	/* Mode fast has no lines, but keeps decoded programs. */
+	if (!gpu->hierarchy && op.invalidate)
+		mmu_drop_code(&gpu->mmu, op.all ? MMU_ALL_CONTEXTS : op.ctx);
 	return gpu->hierarchy ? REG_CACHES : REG_DONE;
 }
 

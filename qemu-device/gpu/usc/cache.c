@@ -448,11 +448,11 @@ struct usc_program *usc_cache_insert(struct usc_program_cache *cache, struct usc
 static struct known_source *source_slot(struct usc_program_cache *cache,
 					const struct usc_source *source)
 {
-	u64 hash = (source->addr ^ (u64)source->ctx << 40 ^ (u64)source->insns << 46) *
-		   0x9e3779b97f4a7c15ull;
+	const u64 key = source->addr ^ source->ctx * 0xd6e8feb86659fd93ull ^
+			source->insns * 0xa0761d6478bd642full ^ source->limits.stage;
 
-	hash += source->limits.stage;
-	return &cache->source[(hash ^ hash >> 32) % USC_CACHE_SOURCES];
+	/* The high bits depend on all of the key. */
+	return &cache->source[(key * 0x9e3779b97f4a7c15ull >> 40) % USC_CACHE_SOURCES];
 }
 
 _Static_assert(sizeof(struct usc_program_limits) == 9 * sizeof(u32), "no padding");

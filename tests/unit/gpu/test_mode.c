@@ -59,6 +59,37 @@ static void results_are_the_same_in_all_modes(void **state)
 	}
 }
 
+/* In mode fast no cache has lines, but programs are kept until lines of code would be dropped. */
+static void operations_that_drop_lines_drop_code(void **state)
+{
+	static const struct {
+		u32 op;
+		bool drops;
+	} cases[] = {
+		{ PUMICE_SLC_OP__CLEAN__MASK | PUMICE_SLC_OP__ALL__MASK, false },
+		{ PUMICE_SLC_OP__INVALIDATE__MASK | PUMICE_SLC_OP__ALL__MASK, true },
+		{ PUMICE_SLC_OP__INVALIDATE__MASK | PUMICE_SLC_OP__CLEAN__MASK |
+		  PUMICE_FIELD_PREP(PUMICE_SLC_OP__CTX, JOB_CTX), true },
+		{ PUMICE_SLC_OP__INVALIDATE__MASK |
+		  PUMICE_FIELD_PREP(PUMICE_SLC_OP__CTX, JOB_CTX + 1), false },
+	};
+	struct fixture *fx = fx_create(NULL);
+	u32 n;
+
+	(void)state;
+	fx_boot_proxy(fx);
+	for (n = 0; n < sizeof(cases) / sizeof(cases[0]); n++) {
+		const u64 before = mmu_code_count(&fx->gpu->mmu, JOB_CTX);
+
+		fx_fw_write(fx, PUMICE_SLC_OP,
+			    cases[n].op | PUMICE_FIELD_PREP(PUMICE_SLC_OP__SCOPE,
+							    PUMICE_MEM_SCOPE_SYSTEM));
+		assert_int_equal(mmu_code_count(&fx->gpu->mmu, JOB_CTX) != before,
+				 cases[n].drops);
+	}
+	fx_destroy(fx);
+}
+
 /* Run a job in counted mode. The caller destroys the fixture. */
 static struct fixture *run_counted(const struct job *job)
 {
@@ -546,6 +577,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(results_are_the_same_in_all_modes),
+		cmocka_unit_test(operations_that_drop_lines_drop_code),
 		cmocka_unit_test(requests_of_a_job_are_counted_in_its_clients),
 		cmocka_unit_test(atomic_operations_are_requests_of_their_client),
 		cmocka_unit_test(coherent_pages_are_in_no_cache),

@@ -210,6 +210,49 @@ static void usc_detailed_modes_fetch_each_time(void **state)
 	mmu_set_request(&fx->mmu, NULL, NULL);
 }
 
+#define SHORT	2u	/* instructions */
+#define PLACES	4096u	/* some share a slot of the cache with that of another context */
+
+static u32 value_at(struct fixture *fx, unsigned int ctx, u64 addr)
+{
+	struct usc_program *p = usc_program_get(fx->cache, &fx->mmu, &fx->tlb, ctx, addr, SHORT,
+						&limits, &fx->fault);
+	u32 value;
+
+	assert_non_null(p);
+	value = p->pool[0];
+	fx_put(fx, p);
+	return value;
+}
+
+/* Two contexts with the same addresses and counts: each has its own code. */
+static void usc_code_is_that_of_its_context(void **state)
+{
+	const u32 bytes = SHORT * PUMICE_USC_WORDS * sizeof(u32), other = FX_CTX + 1;
+	const u64 first = FX_CODE + 0x10000000ull;
+	struct fixture *fx = *state;
+	u8 *code[2];
+	u32 n, c;
+
+	for (c = 0; c < 2; c++)
+		code[c] = testmem_map(fx->mem, FX_CTX + c, first, PLACES * bytes,
+				      PUMICE_PAGE_SIZE_4K, 0);
+	while (mmu_generation(&fx->mmu, other) < mmu_generation(&fx->mmu, FX_CTX))
+		mmu_invalidate_ctx(&fx->mmu, other);
+	while (mmu_generation(&fx->mmu, FX_CTX) < mmu_generation(&fx->mmu, other))
+		mmu_invalidate_ctx(&fx->mmu, FX_CTX);
+	while (mmu_code_count(&fx->mmu, other) < mmu_code_count(&fx->mmu, FX_CTX))
+		mmu_drop_code(&fx->mmu, other);
+	while (mmu_code_count(&fx->mmu, FX_CTX) < mmu_code_count(&fx->mmu, other))
+		mmu_drop_code(&fx->mmu, FX_CTX);
+	for (n = 0; n < PLACES; n++) {
+		for (c = 0; c < 2; c++)
+			put_code((u32 *)(void *)(code[c] + n * bytes), SHORT, 10 + c);
+		assert_int_equal(value_at(fx, FX_CTX, first + n * bytes), 10);
+		assert_int_equal(value_at(fx, other, first + n * bytes), 11);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -220,6 +263,7 @@ int main(void)
 		FX_TEST(usc_source_is_as_it_was_before_the_load),
 		FX_TEST(usc_source_of_an_evicted_program_is_forgotten),
 		FX_TEST(usc_detailed_modes_fetch_each_time),
+		FX_TEST(usc_code_is_that_of_its_context),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
