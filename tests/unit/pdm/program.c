@@ -62,9 +62,9 @@ static const char *const texts[FX_PROGRAMS] = {
 	/* Registers that no background is given, next to shared ones that it is. */
 	[FX_BACKGROUND_COEFFS] = ".shared 4\n.coeffs 1000\n" FILLED("", "mov o0, cf990\n"),
 	[FX_BACKGROUND_ALL_SHARED] = ".shared 4096\n.coeffs 1000\n" FILLED("", "mov o0, cf86\n"),
-	[FX_BACKGROUND_COEFFS_ALT] = ".coeffs_alt 8\n" FILLED("", "mov o0, cfa7\n"),
-	[FX_BACKGROUND_SLOT] = FILLED("", "mov o0, sl1\n"),
-	[FX_BACKGROUND_TEMP] = FILLED("", "mov o0, r3[0]\n"),
+	[FX_BACKGROUND_COEFFS_ALT] = ".coeffs_alt 8\n" FILLED("", "mov o0, 0.75\nmov o0, cfa0\n"),
+	[FX_BACKGROUND_SLOT] = FILLED("", "mov o0, 0.75\nmov o0, sl0\n"),
+	[FX_BACKGROUND_TEMP] = FILLED("", "mov o0, 0.75\nmov o0, r0[0]\n"),
 	[FX_BACKGROUND_UNWRITTEN] = ".shared 4096\n" FILLED("ldi sh0, 0x3f000000\n",
 							  "mov o0, sh4095\n"),
 	[FX_BACKGROUND_WORDS] = ".shared 2048\n" FILLED("dma sh0, 2048, 0x3009000\n",

@@ -779,6 +779,8 @@ static void a_program_of_launches_is_fetched_until_it_may_have_changed(void **st
 	write_value(fx, 5);
 	mmu_set_request(&fx->mmu, pass_request, NULL);
 	assert_int_equal(value_of_launch(fx, &launch), 5);
+	write_value(fx, 7);
+	assert_int_equal(value_of_launch(fx, &launch), 7);
 	mmu_set_request(&fx->mmu, NULL, NULL);
 	write_value(fx, 6);
 	assert_int_equal(value_of_launch(fx, &launch), 6);
