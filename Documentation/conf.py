@@ -23,8 +23,8 @@ linkcheck_retries = 2
 nitpick_ignore_regex = [("c:identifier", pattern) for pattern in (
     r"(__)?[us](8|16|32|64)", r"(size|pid|dma_addr|gfp|ktime|spinlock|atomic(64)?)_t",
     r"wait_queue_head_t|__poll_t",
-    r"list_head|xarray|mutex|kref|ida|completion|sg_table|file|seq_file|poll_table_struct|dentry",
-    r"mem_cgroup",
+    r"list_head|xarray|mutex|kref|ida|completion|sg_table|scatterlist|file|seq_file|dentry",
+    r"poll_table_struct|mem_cgroup",
     r"(work|workqueue)_struct|timer_list|ratelimit_state|pci_dev|dma_(fence|resv|buf_attachment)",
     r"drm_(?!pumice_)\w+", r"[A-Z][A-Z0-9_]+")]
 
