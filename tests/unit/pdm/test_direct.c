@@ -296,7 +296,7 @@ static void an_own_store_needs_no_usc(void **state)
 	assert_float_equal(((const float *)(const void *)r.colour)[SIDE + 1], 0.25f, 0);
 }
 
-/* What shows more of instructions than their number needs tasks. */
+/* They show more of instructions than their number. */
 static void detailed_counters_and_injected_faults_have_tasks(void **state)
 {
 	const struct inject_request slow = {
