@@ -83,10 +83,11 @@ REG_WRITE(reg_slc_op)
 		return REG_DONE;
 	}
 	gpu->slc_regs.count++;
+	if (gpu->hierarchy)
+		return REG_CACHES;
 	/* Mode fast has no lines, but keeps decoded programs. */
-	if (!gpu->hierarchy && op.invalidate)
-		mmu_drop_code(&gpu->mmu, op.all ? MMU_ALL_CONTEXTS : op.ctx);
-	return gpu->hierarchy ? REG_CACHES : REG_DONE;
+	reg_slc_perform(gpu, (u32)value);
+	return REG_DONE;
 }
 
 /*
