@@ -155,38 +155,38 @@ static struct pds_source source_of(const struct pds *pds)
 		.addr = state->pds_addr, .ctx = cur->launch.ctx, .insns = state->pds_insns,
 		.gen = mmu_generation(pds->config.mmu, cur->launch.ctx),
 		.code = mmu_code_count(pds->config.mmu, cur->launch.ctx),
-		.shared = state->shared, .coeffs = state->coeffs,
-		.coeffs_alt = state->coeffs_alt, .attrs = state->attrs,
-		.instances = cur->need.instances,
+		.limits = {
+			.shared = state->shared, .coeffs = state->coeffs, .attrs = state->attrs,
+			.coeffs_alt = state->coeffs_alt, .instances = cur->need.instances,
+		},
 	};
+}
+
+/* Compare the limits that a launch sets. */
+static bool are_same_limits(const struct pds_program_limits *a, const struct pds_program_limits *b)
+{
+	return a->shared == b->shared && a->coeffs == b->coeffs && a->attrs == b->attrs &&
+	       a->coeffs_alt == b->coeffs_alt && a->instances == b->instances;
 }
 
 static bool is_same_source(const struct pds_source *a, const struct pds_source *b)
 {
 	return a->addr == b->addr && a->gen == b->gen && a->code == b->code && a->ctx == b->ctx &&
-	       a->insns == b->insns && a->shared == b->shared && a->coeffs == b->coeffs &&
-	       a->coeffs_alt == b->coeffs_alt && a->attrs == b->attrs &&
-	       a->instances == b->instances;
+	       a->insns == b->insns && are_same_limits(&a->limits, &b->limits);
 }
 
 /* Fetch and check the PDS program of a launch, unless it is that of the last one; no lock. */
 static bool load_pds_program(struct pds *pds, struct gpu_fault *fault)
 {
 	struct current *cur = &pds->current;
-	const struct pumice_cdm_state *state = &cur->launch.state;
-	const struct pds_program_limits limits = {
-		.shared = state->shared, .coeffs = state->coeffs, .attrs = state->attrs,
-		.coeffs_alt = state->coeffs_alt,
-		.instances = cur->need.instances,
-	};
 	const struct pds_source source = source_of(pds);
 	const bool fast = !mmu_is_detailed(pds->config.mmu);
 
 	if (fast && cur->source.insns && is_same_source(&cur->source, &source))
 		return true;
 	cur->source.insns = 0;
-	if (!pds_program_load(&cur->program, pds->config.mmu, &pds->tlb, cur->launch.ctx,
-			      state->pds_addr, state->pds_insns, &limits, fault))
+	if (!pds_program_load(&cur->program, pds->config.mmu, &pds->tlb, source.ctx, source.addr,
+			      source.insns, &source.limits, fault))
 		return false;
 	if (fast)
 		cur->source = source;

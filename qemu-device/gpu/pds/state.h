@@ -174,7 +174,7 @@ struct pds_core {
 struct pds_source {
 	u64 addr, gen, code;
 	u32 ctx, insns;
-	u32 shared, coeffs, coeffs_alt, attrs, instances;	/* limits */
+	struct pds_program_limits limits;
 };
 
 /*
