@@ -180,6 +180,23 @@ static void convert_lines(const struct store *s, const struct texel_ops *ops, u3
 	}
 }
 
+static u32 all_components(const struct store *s)
+{
+	return (1u << s->info->components) - 1;
+}
+
+/* Return whether a store writes nothing: outside of the surface, or no component. */
+static bool is_empty(const struct store *s)
+{
+	return !s->width || !s->height || !(s->state.write_mask & all_components(s));
+}
+
+/* Return whether it writes all components. */
+static bool is_whole(const struct store *s)
+{
+	return (s->state.write_mask & all_components(s)) == all_components(s);
+}
+
 /* Return the tile's part of the surface. */
 static struct texel_rect rect_of(const struct store *s)
 {
@@ -200,7 +217,7 @@ bool pbe_store(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, const str
 	struct texel_rect rect;
 	struct store s;
 	u8 mask[16];
-	u32 pitch, all;
+	u32 pitch;
 
 	if (!decode(words, tile, &s)) {
 		fault->fault = PUMICE_FAULT_PBE_STATE;
@@ -210,16 +227,14 @@ bool pbe_store(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx, const str
 		fault->addr = 0;
 		return false;
 	}
-	all = (1u << s.info->components) - 1;
-	if (!s.width || !s.height || !(s.state.write_mask & all))
+	if (is_empty(&s))
 		return true;
 	pitch = tile->width * s.samples * s.info->bytes;
 	for (u32 y = 0; y < s.height; y += 2)
 		convert_lines(&s, ops, y, buffer + y * pitch, buffer + (y + 1) * pitch);
 	texel_component_bits(s.info, s.state.write_mask, mask);
 	rect = rect_of(&s);
-	return texel_rect_store(&memory, &rect, buffer, pitch,
-				(s.state.write_mask & all) == all ? NULL : mask);
+	return texel_rect_store(&memory, &rect, buffer, pitch, is_whole(&s) ? NULL : mask);
 }
 
 /* Convert outputs that all samples of all pixels have: one row of pixels is enough. */
@@ -253,14 +268,12 @@ bool pbe_store_constant(struct mmu *mmu, struct mmu_tlb *tlb, unsigned int ctx,
 	struct texel_rect rect;
 	struct store s;
 	u8 block[16];
-	u32 all;
 
 	if (!decode(words, tile, &s) || s.dither)
 		return false;
-	all = (1u << s.info->components) - 1;
-	if (!s.width || !s.height || !(s.state.write_mask & all))
+	if (is_empty(&s))
 		return true;
-	if ((s.state.write_mask & all) != all)
+	if (!is_whole(&s))
 		return false;
 	float_env_enter(&host);
 	convert_constant(&s, output, block);

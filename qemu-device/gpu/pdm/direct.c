@@ -2,7 +2,7 @@
 /*
  * PDM: clear and store of tiles without tasks.
  *
- * Source: document 004, "PDM", background and end-of-tile programs; Documentation/rendering.rst. A
+ * Source: document 004, "PDM", background and end-of-tile programs; Documentation/triangle.rst. A
  * background program that writes constants leaves the tile with the same outputs for all samples,
  * pdm_tile.constant, until a task of the tile needs them in its store. A tile that no task has
  * changed is stored from one converted pixel.

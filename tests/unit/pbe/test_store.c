@@ -211,6 +211,16 @@ static void random_store(struct fixture *fx, u32 format)
 			((fx->state.width + 1u) * (fx->state.samples ? samples : 1) + 5);
 }
 
+/* Make a random store of a format to random memory. */
+static void make_case(struct fixture *fx, u32 number)
+{
+	random_store(fx, number % PUMICE_FORMAT_COUNT);
+	random_outputs(fx);
+	for (u32 b = 0; b < BYTES / 4; b++)
+		((u32 *)(void *)fx->memory)[b] = b * 0x9e3779b1u + number;
+	memcpy(fx->before, fx->memory, BYTES);
+}
+
 static void tiles_are_stored_as_the_model_stores_them(void **state)
 {
 	struct fixture fx;
@@ -220,11 +230,7 @@ static void tiles_are_stored_as_the_model_stores_them(void **state)
 	for (u32 n = 0; n < 24 * PUMICE_FORMAT_COUNT; n++) {
 		if (!stored_format(n % PUMICE_FORMAT_COUNT))
 			continue;
-		random_store(&fx, n % PUMICE_FORMAT_COUNT);
-		random_outputs(&fx);
-		for (u32 b = 0; b < BYTES / 4; b++)
-			((u32 *)(void *)fx.memory)[b] = b * 0x9e3779b1u + n;
-		memcpy(fx.before, fx.memory, BYTES);
+		make_case(&fx, n);
 		if (!store(&fx))
 			fail_msg("format %u: fault %u", fx.state.format, fx.fault.fault);
 		check_surface(&fx);
@@ -259,12 +265,8 @@ static void constant_tiles_are_stored_as_the_model_stores_them(void **state)
 	for (u32 n = 0; n < 24 * PUMICE_FORMAT_COUNT; n++) {
 		if (!stored_format(n % PUMICE_FORMAT_COUNT))
 			continue;
-		random_store(&fx, n % PUMICE_FORMAT_COUNT);
-		random_outputs(&fx);
+		make_case(&fx, n);
 		repeat_outputs(&fx, output);
-		for (u32 b = 0; b < BYTES / 4; b++)
-			((u32 *)(void *)fx.memory)[b] = b * 0x9e3779b1u + n;
-		memcpy(fx.before, fx.memory, BYTES);
 		if (store_constant(&fx, output)) {
 			check_surface(&fx);
 			stored++;

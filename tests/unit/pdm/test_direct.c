@@ -16,6 +16,9 @@
 
 static struct fixture fx;
 
+static const struct scene_size usual = { .width = SIDE, .height = SIDE, .samples = 1,
+					 .tile_size = PUMICE_TILE_SIZE_32X32 };
+
 static int open_fixture(void **state)
 {
 	(void)state;
@@ -165,13 +168,11 @@ static void results_and_counters_are_those_of_tasks(void **state)
 /* The task of the end of tile, of the triangle and of its tile are left. */
 static void a_tile_without_primitives_needs_no_usc(void **state)
 {
-	const struct scene_size size = { .width = SIDE, .height = SIDE, .samples = 1,
-					 .tile_size = PUMICE_TILE_SIZE_32X32 };
 	static struct result r;
 	u32 p;
 
 	(void)state;
-	make_scene(&size, FX_BACKGROUND, false);
+	make_scene(&usual, FX_BACKGROUND, false);
 	run(false, &r);
 	assert_int_equal(r.end, DM_DONE);
 	assert_int_equal(r.wakes, 0);
@@ -179,7 +180,7 @@ static void a_tile_without_primitives_needs_no_usc(void **state)
 	assert_int_equal(r.waves, TILES * (1024 / PUMICE_LANES + 1));
 	for (p = 0; p < SIDE * SIDE; p++)
 		assert_float_equal(((const float *)(const void *)r.colour)[p], 0.25f, 0);
-	make_scene(&size, FX_BACKGROUND, true);
+	make_scene(&usual, FX_BACKGROUND, true);
 	run(false, &r);
 	assert_true(r.wakes > 0 && r.wakes <= 3);
 }
@@ -187,8 +188,6 @@ static void a_tile_without_primitives_needs_no_usc(void **state)
 /* The next job reads what the host has written since. */
 static void a_constant_is_read_for_each_job(void **state)
 {
-	const struct scene_size size = { .width = SIDE, .height = SIDE, .samples = 1,
-					 .tile_size = PUMICE_TILE_SIZE_32X32 };
 	float *const word = (float *)(void *)(fx.states + (FX_ATTRIBUTES - FX_STATES));
 	static struct result r;
 	u32 n;
@@ -196,7 +195,7 @@ static void a_constant_is_read_for_each_job(void **state)
 	(void)state;
 	for (n = 1; n < 4; n++) {
 		*word = (float)n;
-		make_scene(&size, FX_BACKGROUND_READ, false);
+		make_scene(&usual, FX_BACKGROUND_READ, false);
 		run(false, &r);
 		assert_int_equal(r.wakes, 0);
 		assert_float_equal(((const float *)(const void *)r.colour)[SIDE + 1], (float)n, 0);
@@ -206,8 +205,6 @@ static void a_constant_is_read_for_each_job(void **state)
 /* Each page in turn is missing or read-only: the fault of a task, counted once. */
 static void faults_are_those_of_tasks(void **state)
 {
-	const struct scene_size size = { .width = SIDE, .height = SIDE, .samples = 1,
-					 .tile_size = PUMICE_TILE_SIZE_32X32 };
 	static struct result direct, tasks;
 	u32 n;
 
@@ -219,9 +216,9 @@ static void faults_are_those_of_tasks(void **state)
 		close_fixture(NULL);
 		open_fixture(NULL);
 		testmem_unmap(fx.tm, FX_CTX, at, 4096);
-		make_scene(&size, FX_BACKGROUND_READ, false);
+		make_scene(&usual, FX_BACKGROUND_READ, false);
 		run(true, &tasks);
-		make_scene(&size, FX_BACKGROUND_READ, false);
+		make_scene(&usual, FX_BACKGROUND_READ, false);
 		run(false, &direct);
 		assert_int_equal(tasks.end, DM_FAULT);
 		assert_int_equal(direct.end, DM_FAULT);
@@ -237,8 +234,6 @@ static void faults_are_those_of_tasks(void **state)
 /* A tile's step is to be short: a program of more instructions has tasks. */
 static void a_long_program_has_tasks(void **state)
 {
-	const struct scene_size size = { .width = SIDE, .height = SIDE, .samples = 1,
-					 .tile_size = PUMICE_TILE_SIZE_32X32 };
 	u32 longer;
 
 	(void)state;
@@ -248,7 +243,7 @@ static void a_long_program_has_tasks(void **state)
 		close_fixture(NULL);
 		open_fixture(NULL);
 		fx_lengthen(&fx, FX_BACKGROUND, USC_DIRECT_INSNS + 1 + longer);
-		make_scene(&size, FX_BACKGROUND, false);
+		make_scene(&usual, FX_BACKGROUND, false);
 		run(false, &r);
 		assert_int_equal(r.end, DM_DONE);
 		assert_int_equal(r.wakes != 0, longer);
@@ -257,9 +252,6 @@ static void a_long_program_has_tasks(void **state)
 	close_fixture(NULL);
 	open_fixture(NULL);
 }
-
-static const struct scene_size usual = { .width = SIDE, .height = SIDE, .samples = 1,
-					 .tile_size = PUMICE_TILE_SIZE_32X32 };
 
 /* Each of two targets has the picture. */
 static void all_stores_are_executed(void **state)
