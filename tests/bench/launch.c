@@ -15,6 +15,15 @@
 #define GROUPS	(1u << 20)
 #define WAVE	32u	/* instances */
 
+/* Return the first instance that has not written its number, or -1. */
+static long first_wrong(const uint32_t *out, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (out[i] != i)
+			return i;
+	return -1;
+}
+
 static void fill(void *const buffers[BENCH_BUFFERS])
 {
 	memset(buffers[0], 0xff, COUNT * sizeof(uint32_t));
@@ -22,12 +31,7 @@ static void fill(void *const buffers[BENCH_BUFFERS])
 
 static long check(void *const buffers[BENCH_BUFFERS])
 {
-	const uint32_t *out = buffers[0];
-
-	for (uint32_t i = 0; i < COUNT; i++)
-		if (out[i] != i)
-			return i;
-	return -1;
+	return first_wrong(buffers[0], COUNT);
 }
 
 static void ours(struct gpu_work *work, const struct pumice_buffer *buffers)
@@ -49,17 +53,12 @@ static void fill_groups(void *const buffers[BENCH_BUFFERS])
 
 static long check_groups(void *const buffers[BENCH_BUFFERS])
 {
-	const uint32_t *out = buffers[0];
-
-	for (uint32_t i = 0; i < GROUPS * WAVE; i++)
-		if (out[i] != i)
-			return i;
-	return -1;
+	return first_wrong(buffers[0], GROUPS * WAVE);
 }
 
 static void our_groups(struct gpu_work *work, const struct pumice_buffer *buffers)
 {
-	gpu_add_address(work, &buffers[0]);
+	ours(work, buffers);
 	work->groups[0] = GROUPS;
 }
 
